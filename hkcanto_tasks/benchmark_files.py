@@ -149,7 +149,9 @@ def _tasks(
 
 
 def _task(
-    table: object, path: str, prompts: Sequence[str]
+    table: object,
+    path: str,
+    prompts: Sequence[str],
 ) -> tuple[TaskDefinition | None, list[str]]:
     """Return a task, or None and everything that is wrong with its keys and values."""
     kind = table.get("kind") if isinstance(table, dict) else None
@@ -181,7 +183,9 @@ def _definition_of(kind: object) -> type[TaskDefinition]:
 
 
 def _record(
-    table: object, record: type[_Record], path: str
+    table: object,
+    record: type[_Record],
+    path: str,
 ) -> tuple[_Record | None, list[str]]:
     """Return a table as a record, or None and everything that is wrong with it.
 
@@ -213,7 +217,10 @@ def _fields(record: type[msgspec.Struct]) -> dict[str, FieldInfo]:
 
 
 def _wrong_value(
-    key: str, value: object, fields: Mapping[str, FieldInfo], path: str
+    key: str,
+    value: object,
+    fields: Mapping[str, FieldInfo],
+    path: str,
 ) -> Iterator[str]:
     """Yield what is wrong with one key of a table and its value."""
     if key not in fields:
@@ -227,7 +234,11 @@ def _wrong_value(
         yield _located(error, f"{path}.{key}")
 
 
-def _unknown_key_of_task(key: str, kind: object, record: type[TaskDefinition]) -> str:
+def _unknown_key_of_task(
+    key: str,
+    kind: object,
+    record: type[TaskDefinition],
+) -> str:
     """Return the message for a key that a task's kind does not use."""
     of_some_kinds = chain.from_iterable(map(own_keys, DEFINITIONS.values()))
     if key in of_some_kinds:
@@ -238,7 +249,9 @@ def _unknown_key_of_task(key: str, kind: object, record: type[TaskDefinition]) -
 
 
 def _missing(
-    table: _Table, fields: Mapping[str, FieldInfo], path: str
+    table: _Table,
+    fields: Mapping[str, FieldInfo],
+    path: str,
 ) -> Iterator[str]:
     for field in fields.values():
         if field.required and field.name not in table:
@@ -280,7 +293,10 @@ class _Averages(msgspec.Struct):
 
 
 def _contradictions(
-    task: TaskDefinition, prompts: Sequence[str], *, is_hub: bool
+    task: TaskDefinition,
+    prompts: Sequence[str],
+    *,
+    is_hub: bool,
 ) -> Iterator[str]:
     """Yield the contradictions between a task's keys, and with the rest of the file.
 

@@ -33,7 +33,12 @@ for _panel, _functions in _PANELS.items():
         _module = import_module(f".commands.{_name}", __package__)
         _register = app.command(_name, cls=Command, rich_help_panel=_panel)
         _register(getattr(_module, _function))
-app.add_typer(data, name="data", cls=Group, rich_help_panel="Find tasks and data")
+app.add_typer(
+    data,
+    name="data",
+    cls=Group,
+    rich_help_panel="Find tasks and data",
+)
 
 
 @app.callback(invoke_without_command=True)

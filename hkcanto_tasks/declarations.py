@@ -585,7 +585,13 @@ class TaskVariant:
         """The name of the task and variant with all subjects."""
         return joined_name(self.definition.name, self.variant.suffix)
 
-    def fitting(self, *, cot: bool, script: str, shots: int | None) -> "TaskVariant":
+    def fitting(
+        self,
+        *,
+        cot: bool,
+        script: str,
+        shots: int | None,
+    ) -> "TaskVariant":
         """Return the task under the name of the variant that fits some options best.
 
         Scoring counts first, then chain of thought, script, and number of worked examples. Without

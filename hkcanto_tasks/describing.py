@@ -116,7 +116,9 @@ class Description:
 
 
 def describe(
-    name: str, options: Mapping[str, str] | None = None, shots: int | None = None
+    name: str,
+    options: Mapping[str, str] | None = None,
+    shots: int | None = None,
 ) -> Description:
     """Describe a task.
 
@@ -153,7 +155,9 @@ def describe(
 
 
 def _chosen(
-    kind: Kind, subjects: Sequence[str], settings: Mapping[str, Any]
+    kind: Kind,
+    subjects: Sequence[str],
+    settings: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return the options that the task's name does not select: option → value."""
     values = {**msgspec.structs.asdict(kind.options), "multiturn": kind.multiturn}

@@ -141,7 +141,12 @@ class ItemValue(float):
     length: float
 
     @classmethod
-    def of(cls, value: float, subject: str, length: float = 1.0) -> "ItemValue":
+    def of(
+        cls,
+        value: float,
+        subject: str,
+        length: float = 1.0,
+    ) -> "ItemValue":
         """Make a value with its subject and length."""
         item = cls(value)
         item.subject = subject
@@ -153,7 +158,9 @@ ItemValues = dict[str, ItemValue | Pair | None]
 
 
 def item_values(
-    figures: Iterable[Figure], sample: Sample, judgement: Judgement
+    figures: Iterable[Figure],
+    sample: Sample,
+    judgement: Judgement,
 ) -> ItemValues:
     """Return an item's value of each figure, or its texts for a corpus figure.
 
@@ -178,7 +185,9 @@ def item_values(
 
 
 def weights(
-    over: Over, subjects: Sequence[str], categories: Categories = None
+    over: Over,
+    subjects: Sequence[str],
+    categories: Categories = None,
 ) -> list[float]:
     """Return the weight of each item in a mean.
 
@@ -201,7 +210,9 @@ def weights(
 
 
 def subject_weights(
-    over: Over, sizes: Mapping[str, int], categories: Categories = None
+    over: Over,
+    sizes: Mapping[str, int],
+    categories: Categories = None,
 ) -> dict[str, float]:
     """Return the weight of each item of a subject in a mean, from the subjects' sizes.
 
@@ -261,7 +272,9 @@ def value(
 
 
 def standard_error(
-    figure: Figure, items: Sequence[ItemValue], categories: Categories = None
+    figure: Figure,
+    items: Sequence[ItemValue],
+    categories: Categories = None,
 ) -> float:
     """Return the standard error of a mean or a pooled rate; NaN for fewer than two items.
 
@@ -322,7 +335,11 @@ def metric_signatures(task: TaskVariant) -> dict[str, str]:
     return dict(translation.translation_signatures(language_of(task)))
 
 
-def corpus_value(figure: Figure, pairs: Iterable[Pair], language: Language) -> float:
+def corpus_value(
+    figure: Figure,
+    pairs: Iterable[Pair],
+    language: Language,
+) -> float:
     """Return a corpus figure; all figures of texts are computed at once and cached.
 
     Args:
@@ -342,7 +359,10 @@ def corpus_value(figure: Figure, pairs: Iterable[Pair], language: Language) -> f
 
 
 def corpus_error(
-    figure: Figure, pairs: Iterable[Pair], language: Language, items: Sequence[Hashable]
+    figure: Figure,
+    pairs: Iterable[Pair],
+    language: Language,
+    items: Sequence[Hashable],
 ) -> float:
     """Return the jackknife standard error of `corpus_value`; NaN for fewer than two items.
 
@@ -358,7 +378,9 @@ def corpus_error(
 
 
 def corpus_rows(
-    figure: Figure, pairs: Iterable[Pair], language: Language
+    figure: Figure,
+    pairs: Iterable[Pair],
+    language: Language,
 ) -> tuple[Any, Callable[[Any], Any]]:
     """Return rows, and the function from sums of rows (sets of items × columns) to the figure.
 
@@ -380,7 +402,9 @@ def corpus_rows(
 
 
 def corpus_scores(
-    figure: Figure, pairs: Iterable[Pair], language: Language
+    figure: Figure,
+    pairs: Iterable[Pair],
+    language: Language,
 ) -> list[float]:
     """Return each item's score from 0 to 1: a sentence score, or whether its label is right.
 
@@ -445,7 +469,10 @@ def pseudo_values(rows: Any, statistic: Callable[[Any], Any]) -> Any:
 def _scores(pairs: tuple[Pair, ...], language: Language) -> Mapping[str, float]:
     hypotheses, references, sources = zip(*pairs, strict=True)
     return translation.score_translation(
-        hypotheses, references, language=language, sources=sources
+        hypotheses,
+        references,
+        language=language,
+        sources=sources,
     )
 
 

@@ -83,7 +83,11 @@ def refuse_unreadable(kind: Kind, rows: ScoredRows) -> None:
     _refuse_many(kind.task.name, rows.unreadable, readable, allowed)
 
 
-def example_rows(kind: Kind, release: ReleaseRows, subject: Subject) -> list[Sample]:
+def example_rows(
+    kind: Kind,
+    release: ReleaseRows,
+    subject: Subject,
+) -> list[Sample]:
     """Return the items that are a subject's worked examples; none without a dev file.
 
     Raises:
@@ -169,7 +173,10 @@ def _has_published_total(subjects: Sequence[Subject], rows: ScoredRows) -> bool:
 
 
 def _read(
-    kind: Kind, release: ReleaseRows, subject: Subject, split: str
+    kind: Kind,
+    release: ReleaseRows,
+    subject: Subject,
+    split: str,
 ) -> tuple[Table, list[Sample], list[UnreadableRow]]:
     """Return a subject's rows of a split, their items, and those that the kind cannot read.
 
@@ -190,7 +197,10 @@ def _read(
 
 
 def _refuse_many(
-    name: str, unreadable: Sequence[UnreadableRow], readable: int, allowed: int
+    name: str,
+    unreadable: Sequence[UnreadableRow],
+    readable: int,
+    allowed: int,
 ) -> None:
     if len(unreadable) <= allowed:
         return

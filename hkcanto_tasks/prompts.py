@@ -49,7 +49,12 @@ class NoSuchPlace(CatalogueError):  # noqa: N818
         self.name = name
 
 
-def fill(text: str, values: Mapping[str, str], *, keep: bool = False) -> str:
+def fill(
+    text: str,
+    values: Mapping[str, str],
+    *,
+    keep: bool = False,
+) -> str:
     r"""Fill the placeholders of a template; all templates are filled here.
 
     Unlike with `str.format`, values and the rest of the text may contain braces, and a template

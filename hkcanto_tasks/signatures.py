@@ -159,7 +159,9 @@ def subset_of(task: TaskVariant) -> str:
 
 
 def request_hash(
-    sample: Sample, messages: Iterable[tuple[str, str]], *more: str
+    sample: Sample,
+    messages: Iterable[tuple[str, str]],
+    *more: str,
 ) -> str:
     """Return a hash of an item and its request, which both harnesses log for each item.
 

@@ -43,7 +43,13 @@ _ROWS_AND_CELLS = (
 """The keys of a task's entry that decide which rows and cells reach a prompt."""
 
 # A task without options is hashed with the defaults of their keys, which all tasks once had.
-_DEFAULTS = msgspec.structs.asdict(ChoiceDefinition(name="", title="", kind=""))
+_DEFAULTS = msgspec.structs.asdict(
+    ChoiceDefinition(
+        name="",
+        title="",
+        kind="",
+    )
+)
 
 _DIGITS_OF_VALUE = 6  # the last digits of a value differ between machines
 
@@ -66,7 +72,11 @@ class Fingerprints(NamedTuple):
 _fingerprints: dict[bytes, Fingerprints] = {}
 
 
-def signature_of(kind: Kind, data: str, rationales: Iterable[str] = ()) -> Signature:
+def signature_of(
+    kind: Kind,
+    data: str,
+    rationales: Iterable[str] = (),
+) -> Signature:
     """Return the signature of the figures of a task as it is run.
 
     Args:

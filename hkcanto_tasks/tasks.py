@@ -100,7 +100,10 @@ def _chosen_subjects(task: TaskVariant, names: set[str]) -> tuple[Subject, ...]:
 
 
 def _converted(
-    name: str, task: TaskVariant, kind: type[Kind], options: Mapping[str, Any]
+    name: str,
+    task: TaskVariant,
+    kind: type[Kind],
+    options: Mapping[str, Any],
 ) -> Any:
     """Return the options of a kind: those of the variant, and the user's."""
     values: dict[str, Any] = {"cot": task.variant.cot, "script": task.variant.script}
@@ -121,7 +124,11 @@ def _number_of_shots(name: str, shots: int | str | None) -> int | None:
     return int(shots)
 
 
-def _is_true(name: str, option: str, value: bool | str) -> bool:
+def _is_true(
+    name: str,
+    option: str,
+    value: bool | str,
+) -> bool:
     text = str(value).lower()
     if text not in ("true", "false"):
         raise OptionError(f"{name}: {option}={value!r} is neither true nor false.")
@@ -172,7 +179,9 @@ def refuse_unknown(name: str, options: Iterable[str]) -> None:
 
 
 def _refuse_unknown(
-    name: str, options: Iterable[str], known: Mapping[str, str]
+    name: str,
+    options: Iterable[str],
+    known: Mapping[str, str],
 ) -> None:
     for option in options:
         if option not in known:
@@ -334,7 +343,11 @@ class LoadedTask:
         assert source is not None  # asked for only if it is declared
         name = _folder_name(source)
         benchmark = msgspec.structs.replace(
-            self.task.benchmark, hub=source, github=None, data=None, folder=name
+            self.task.benchmark,
+            hub=source,
+            github=None,
+            data=None,
+            folder=name,
         )
         folder = locate(benchmark)
         task = replace(self.task, benchmark=benchmark)
@@ -395,7 +408,13 @@ def load_task(
         DataCorrupt: A file is not valid data; the message names file and row.
         NetworkUnavailable: The data must be downloaded, but cannot be.
     """
-    kind = task_as_run(name, subjects, shots=shots, multiturn=multiturn, **options)
+    kind = task_as_run(
+        name,
+        subjects,
+        shots=shots,
+        multiturn=multiturn,
+        **options,
+    )
     _warn_of_unknown_variables()
     asked = kind.task.subjects
     folder = locate(kind.task.benchmark, data)
@@ -432,7 +451,10 @@ def _without_reasoning(sample: Sample) -> Sample:
 
 
 def _oversights(
-    kind: Kind, release: ReleaseRows, rows: ScoredRows, samples: Sequence[Sample]
+    kind: Kind,
+    release: ReleaseRows,
+    rows: ScoredRows,
+    samples: Sequence[Sample],
 ) -> Iterator[str]:
     """Yield what the author of a task's entry may have overlooked in the data."""
     unread = ", ".join(unread_columns(kind, rows.columns))
@@ -446,7 +468,11 @@ def _oversights(
         yield f"{remark}: declare shuffle_options = 1 in its entry"
 
 
-def _warn_of_differences(kind: Kind, where: str, sentences: Sequence[str]) -> None:
+def _warn_of_differences(
+    kind: Kind,
+    where: str,
+    sentences: Sequence[str],
+) -> None:
     shortened = "; ".join(
         shorten(sentence, _LONGEST_SENTENCE, placeholder=" …") for sentence in sentences
     )
@@ -515,7 +541,9 @@ def stratified(by_subject: Iterable[Sequence[Sample]]) -> list[Sample]:
 
 
 def _turns(
-    samples: Sequence[Sample], subject: int, total: int
+    samples: Sequence[Sample],
+    subject: int,
+    total: int,
 ) -> Iterator[tuple[int, _Turn]]:
     """Yield the first turn of each item of a subject, and its last.
 

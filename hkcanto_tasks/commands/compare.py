@@ -26,11 +26,23 @@ def compare(
     runs: Annotated[list[str], LOGS],
     metric: Annotated[str | None, _METRIC] = None,
     gate: Annotated[
-        float | None, option(_DELTA, metavar="POINTS", min=0, max=100)
+        float | None,
+        option(
+            _DELTA,
+            metavar="POINTS",
+            min=0,
+            max=100,
+        ),
     ] = None,
     look: Annotated[str | None, option(_LOOK, metavar="K/N")] = None,
     candidates: Annotated[
-        int | None, option(_CANDIDATES, metavar="N", min=1, max=1000)
+        int | None,
+        option(
+            _CANDIDATES,
+            metavar="N",
+            min=1,
+            max=1000,
+        ),
     ] = None,
     any_task: Annotated[bool, option(_ANY, "--any")] = False,
     allow_differences: Annotated[str | None, option(_ALLOWED, metavar="NAME,…")] = None,
@@ -65,7 +77,12 @@ def compare(
         if any_task:
             from ..results.reports.any_logs import compare_any
 
-            report = compare_any(runs, metric=metric, seed=seed, resamples=resamples)
+            report = compare_any(
+                runs,
+                metric=metric,
+                seed=seed,
+                resamples=resamples,
+            )
         else:
             from ..results.reports.compare import compare_runs
 

@@ -122,4 +122,10 @@ def print_row(head: Text, text: Text | str) -> None:
 
 def print_line(text: Text | str = "") -> None:
     """Print a line without wrapping or markup, so that names and commands can be copied."""
-    out.print(text, soft_wrap=True, markup=False, highlight=False, emoji=False)
+    out.print(
+        text,
+        soft_wrap=True,
+        markup=False,
+        highlight=False,
+        emoji=False,
+    )

@@ -15,7 +15,13 @@ _BENCHMARK = option("Only this benchmark or task; may be repeated.", metavar="NA
 
 def contamination(
     files: Annotated[
-        list[Path], argument(_FILES, "FILES", exists=True, dir_okay=False)
+        list[Path],
+        argument(
+            _FILES,
+            "FILES",
+            exists=True,
+            dir_okay=False,
+        ),
     ],
     benchmark: Annotated[list[str] | None, _BENCHMARK] = None,
     output: Output = None,

@@ -45,7 +45,11 @@ def list_(text: Annotated[str, _FILTER] = "", as_json: Json = False) -> None:
 
 def _print_benchmark(benchmark: Benchmark, tasks: Iterable[Mapping[str, Any]]) -> None:
     """Print the tasks of a benchmark, then the names of their variants and groups."""
-    table = Table(box=None, padding=(0, 1, 0, 0), header_style="dim")
+    table = Table(
+        box=None,
+        padding=(0, 1, 0, 0),
+        header_style="dim",
+    )
     table.add_column("in lm-eval and Inspect", no_wrap=True)
     table.add_column("items", justify="right", no_wrap=True)
     table.add_column("shots", justify="right", no_wrap=True)

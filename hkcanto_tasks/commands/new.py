@@ -172,7 +172,11 @@ def _missing_roles(
     ]
 
 
-def _write(file: Path, text: str, source: Path | None) -> None:
+def _write(
+    file: Path,
+    text: str,
+    source: Path | None,
+) -> None:
     """Write a benchmark.toml, and copy the rows beside it."""
     folder = file.parent
     with on_disk(folder, done="written", remedy="Choose another folder with --into."):

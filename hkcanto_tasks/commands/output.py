@@ -21,12 +21,20 @@ Format = Literal["html", "md", "json", "csv", "github"]
 """The formats of a report; all except `github` are also endings of files."""
 
 
-def option(text: str, *names: str, **settings: Any) -> Any:
+def option(
+    text: str,
+    *names: str,
+    **settings: Any,
+) -> Any:
     """Return an option of a command, with its help."""
     return typer.Option(*names, help=text, **settings)
 
 
-def argument(text: str, metavar: str | None = None, **settings: Any) -> Any:
+def argument(
+    text: str,
+    metavar: str | None = None,
+    **settings: Any,
+) -> Any:
     """Return an argument of a command, with its help; a default is not shown."""
     settings = {"show_default": False, **settings}
     return typer.Argument(help=text, metavar=metavar, **settings)

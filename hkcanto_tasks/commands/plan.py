@@ -14,7 +14,10 @@ _DEVIATION = "Assume this standard deviation of the differences, for figures oth
 _ITEMS = option("Number of items; may be repeated.", metavar="N", min=1)
 _GATES = "Difference or tolerance δ in points; may be repeated. Default: 2."
 _LOSS = option(
-    "Points that the second run truly loses.", metavar="POINTS", min=-100, max=100
+    "Points that the second run truly loses.",
+    metavar="POINTS",
+    min=-100,
+    max=100,
 )
 _LOOKS = "Looks at a growing run; together they have an error of 5 %."
 _CANDIDATES = "Candidates; together they have an error of 5 %, too."
@@ -24,18 +27,46 @@ _METRIC = option("Plan for this figure instead of the headline.", metavar="FIGUR
 def plan(
     runs: Annotated[list[str] | None, argument(_RUNS, "LOGS|TASKS")] = None,
     discordance: Annotated[
-        float | None, option(_DISCORDANCE, metavar="%", min=0, max=100)
+        float | None,
+        option(
+            _DISCORDANCE,
+            metavar="%",
+            min=0,
+            max=100,
+        ),
     ] = None,
     sd: Annotated[
-        float | None, option(_DEVIATION, metavar="POINTS", min=0, max=100)
+        float | None,
+        option(
+            _DEVIATION,
+            metavar="POINTS",
+            min=0,
+            max=100,
+        ),
     ] = None,
     items: Annotated[list[int] | None, _ITEMS] = None,
     gate: Annotated[
         list[float] | None, option(_GATES, metavar="POINTS", max=100)
     ] = None,
     loss: Annotated[float, _LOSS] = 0.0,
-    looks: Annotated[int, option(_LOOKS, metavar="N", min=1, max=99)] = 1,
-    candidates: Annotated[int, option(_CANDIDATES, metavar="N", min=1, max=1000)] = 1,
+    looks: Annotated[
+        int,
+        option(
+            _LOOKS,
+            metavar="N",
+            min=1,
+            max=99,
+        ),
+    ] = 1,
+    candidates: Annotated[
+        int,
+        option(
+            _CANDIDATES,
+            metavar="N",
+            min=1,
+            max=1000,
+        ),
+    ] = 1,
     metric: Annotated[str | None, _METRIC] = None,
     output: Output = None,
     format: FormatOption = None,  # noqa: A002

@@ -24,7 +24,9 @@ _HAN_CHARACTER = re.compile("[\u3400-\u9fff]")
 
 
 def refuse_odd(
-    samples: Sequence[Sample], definition: TaskDefinition, where: str
+    samples: Sequence[Sample],
+    definition: TaskDefinition,
+    where: str,
 ) -> None:
     """Refuse the items of a file if too many of them cannot be right.
 

@@ -34,7 +34,9 @@ def choice_columns(
 
 
 def read_choices(
-    row: Row, definition: ChoiceDefinition, columns: Sequence[str]
+    row: Row,
+    definition: ChoiceDefinition,
+    columns: Sequence[str],
 ) -> tuple[Text, ...]:
     """Read a row's choices.
 
@@ -82,7 +84,10 @@ def read_choices(
 
 
 def _listed_cells(
-    cell: Any, row: Row, columns: Sequence[str], letters: str
+    cell: Any,
+    row: Row,
+    columns: Sequence[str],
+    letters: str,
 ) -> list[Any]:
     """Return the choices in a cell that is a list, or a mapping from letter to text."""
     if isinstance(cell, Mapping) and set(cell) <= set(letters):
@@ -120,7 +125,11 @@ def _choice(
     return None if is_blank and may_lack else text
 
 
-def _without_label(text: str, number: int, row: Row) -> str:
+def _without_label(
+    text: str,
+    number: int,
+    row: Row,
+) -> str:
     """Return a choice without the label before it, which must be its letter or number."""
     letter = chr(64 + number)
     labelled = _LABELLED.fullmatch(text)
@@ -175,7 +184,10 @@ def right_letters(
 
 
 def _letters(
-    answer: str, row: Row, texts: Mapping[str, str], definition: ChoiceDefinition
+    answer: str,
+    row: Row,
+    texts: Mapping[str, str],
+    definition: ChoiceDefinition,
 ) -> str:
     """Return the letters of the choices that one answer names."""
     letters = definition.answers.get(answer) or _letter(answer, texts, definition)
@@ -190,7 +202,11 @@ def _letters(
     )
 
 
-def _letter(answer: str, texts: Mapping[str, str], definition: ChoiceDefinition) -> str:
+def _letter(
+    answer: str,
+    texts: Mapping[str, str],
+    definition: ChoiceDefinition,
+) -> str:
     """Return the letter that an answer names; empty if it names none, or more than one."""
     letters = definition.letters
     form = definition.answer
@@ -206,7 +222,10 @@ def _letter(answer: str, texts: Mapping[str, str], definition: ChoiceDefinition)
 
 
 def _parts(
-    row: Row, cell: object, definition: ChoiceDefinition, several: bool
+    row: Row,
+    cell: object,
+    definition: ChoiceDefinition,
+    several: bool,
 ) -> list[str]:
     """Divide `ABD`, `A, B`, `1,2`, a list, or texts with semicolons between them."""
     form = definition.answer

@@ -279,7 +279,12 @@ class GitHubFolder(DataFolder):
     address = "{}/{}/{}"
 
     def __init__(
-        self, name: str, home: Path, repo: str, root: Path, recorded: Registry
+        self,
+        name: str,
+        home: Path,
+        repo: str,
+        root: Path,
+        recorded: Registry,
     ) -> None:
         super().__init__(name, "cache", root, recorded)
         self.home = home
@@ -355,7 +360,10 @@ class GitHubFolder(DataFolder):
         self.download({file: self.recorded[file] for file in lacking}, {}, progress)
 
     def download(
-        self, files: Registry, headers: Mapping[str, str], progress: bool
+        self,
+        files: Registry,
+        headers: Mapping[str, str],
+        progress: bool,
     ) -> None:
         """Download files into a temporary folder, and move correct ones into the root."""
         from pooch import HTTPDownloader
@@ -364,7 +372,11 @@ class GitHubFolder(DataFolder):
         server, authorization = self.endpoint()
         request = HTTPDownloader(timeout=_TIMEOUT, headers={**headers, **authorization})
 
-        def load(url: str, file: str, path: Path) -> None:
+        def load(
+            url: str,
+            file: str,
+            path: Path,
+        ) -> None:
             target = self.inside(file)
             request(url, str(path), None)
             self._keep(path, target, files[file].sha256, url)
@@ -378,10 +390,22 @@ class GitHubFolder(DataFolder):
         arriving = self.receive(load, requests, largest)
         title = f"Downloading {self.name}"
         hidden = False if progress else None  # None: unless stderr is a terminal
-        for _ in tqdm(arriving, title, len(files), unit="file", disable=hidden):
+        for _ in tqdm(
+            arriving,
+            title,
+            len(files),
+            unit="file",
+            disable=hidden,
+        ):
             pass
 
-    def _keep(self, path: Path, target: Path, expected: str, url: str) -> None:
+    def _keep(
+        self,
+        path: Path,
+        target: Path,
+        expected: str,
+        url: str,
+    ) -> None:
         """Move a downloaded file into its place, if its content is the expected one."""
         content = digest(path, expected)
         if expected and content != expected:
@@ -453,7 +477,10 @@ class GitHubFolder(DataFolder):
                 time.sleep(wait)
 
     def _network_failure(
-        self, url: str, error: Exception, status: int | None
+        self,
+        url: str,
+        error: Exception,
+        status: int | None,
     ) -> HKCantoError:
         """Return the error for a request that failed, by the status code of the answer."""
         advice = ""
@@ -506,7 +533,12 @@ class HubFolder(GitHubFolder):
     server = "https://huggingface.co"
     address = "datasets/{}/resolve/{}/{}"
 
-    def __init__(self, name: str, home: Path, release: HubDataset) -> None:
+    def __init__(
+        self,
+        name: str,
+        home: Path,
+        release: HubDataset,
+    ) -> None:
         super().__init__(name, home, release.repo_id, home / "not-downloaded", {})
         self._allow = release.allow
         self._commit = ""

@@ -82,7 +82,11 @@ def locate(benchmark: Benchmark, source: str | None = None) -> DataFolder:
     return _cached(benchmark, release, recorded)
 
 
-def _copy(benchmark: Benchmark, parent: Path, prefix: str) -> Path:
+def _copy(
+    benchmark: Benchmark,
+    parent: Path,
+    prefix: str,
+) -> Path:
     """Return the folder of a release's data in the user's folder of releases."""
     name = benchmark.folder
     declared = f"{benchmark.home}/benchmark.toml"
@@ -106,7 +110,9 @@ def _copy(benchmark: Benchmark, parent: Path, prefix: str) -> Path:
 
 
 def _cached(
-    benchmark: Benchmark, release: GitHubRelease | HubDataset, recorded: Registry
+    benchmark: Benchmark,
+    release: GitHubRelease | HubDataset,
+    recorded: Registry,
 ) -> DataFolder:
     """Return the folder of a release in the user's cache, which downloads missing files."""
     from platformdirs import user_cache_path

@@ -142,7 +142,10 @@ def _is_plain_part(part: str) -> bool:
 
 
 def read_registry(
-    path: Path, *, commit: str, prefix: str = ""
+    path: Path,
+    *,
+    commit: str,
+    prefix: str = "",
 ) -> dict[str, RecordedFile]:
     """Read a list of checksums, in the format of pooch's registries.
 

@@ -35,7 +35,10 @@ class ReleaseRows:
     """
 
     def __init__(
-        self, folder: DataFolder, task: TaskVariant, headerless: Sequence[str]
+        self,
+        folder: DataFolder,
+        task: TaskVariant,
+        headerless: Sequence[str],
     ) -> None:
         self.folder = folder
         self._task = task

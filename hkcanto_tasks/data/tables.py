@@ -25,7 +25,11 @@ from ..errors import DataCorrupt, DataNotFound, on_disk
 
 _FETCH_AGAIN = "Delete the file and fetch it again"
 
-PLAIN = TaskDefinition(name="", title="", kind="")
+PLAIN = TaskDefinition(
+    name="",
+    title="",
+    kind="",
+)
 """A task that declares nothing of a file's form."""
 
 # The endings of files that `read_table` reads.
@@ -89,7 +93,12 @@ class Row(msgspec.Struct, frozen=True, gc=False):
             raise self.lacks(f"text for the {role}", role, columns)
         return text
 
-    def lacks(self, what: str, role: str, columns: Sequence[str]) -> "UnreadableRow":
+    def lacks(
+        self,
+        what: str,
+        role: str,
+        columns: Sequence[str],
+    ) -> "UnreadableRow":
         """Return the error for a missing cell, with the columns that there are.
 
         Args:
@@ -325,7 +334,12 @@ def _problem(row: object) -> str:
 # ---------------------------------------------------------------------- formats
 
 
-def _csv(path: Path, text: str, columns: Sequence[str], form: TaskDefinition) -> Table:
+def _csv(
+    path: Path,
+    text: str,
+    columns: Sequence[str],
+    form: TaskDefinition,
+) -> Table:
     table = Table([], [])
     file = str(path)
     names = _column_names(path, columns)
@@ -375,7 +389,9 @@ def _column_names(path: Path, header: Sequence[str]) -> list[str]:
 
 
 def _csv_rows(
-    path: Path, text: str, form: TaskDefinition
+    path: Path,
+    text: str,
+    form: TaskDefinition,
 ) -> Iterator[list[str] | csv.Error]:
     """Yield each row, or the error of an unreadable row, and go on with the next line."""
     delimiter = form.delimiter or ("\t" if path.suffix.lower() == ".tsv" else ",")
@@ -384,7 +400,12 @@ def _csv_rows(
     start = 0
     while True:
         rest = islice(lines, start, None)
-        reader = csv.reader(rest, delimiter=delimiter, quoting=quoting, strict=True)
+        reader = csv.reader(
+            rest,
+            delimiter=delimiter,
+            quoting=quoting,
+            strict=True,
+        )
         complete = 0  # lines of the rows before the unreadable one
         try:
             for row in reader:
@@ -432,7 +453,11 @@ def _text(path: Path, content: bytes) -> str:
 _ROWS_EXPECTED = "rows are expected here: a list of objects, or an object on each line"
 
 
-def _json(path: Path, text: str, keys: str) -> Iterable[object]:
+def _json(
+    path: Path,
+    text: str,
+    keys: str,
+) -> Iterable[object]:
     """Return the rows of a JSON file: a list, or the list at the end of a path of keys."""
     try:
         value = _parsed(text)
@@ -453,7 +478,12 @@ def _json(path: Path, text: str, keys: str) -> Iterable[object]:
     return value
 
 
-def _no_key(path: Path, keys: str, key: str, value: object) -> DataCorrupt:
+def _no_key(
+    path: Path,
+    keys: str,
+    key: str,
+    value: object,
+) -> DataCorrupt:
     """Return the error for a declared key that a JSON value lacks."""
     present = [*value][:5] if isinstance(value, dict) else [type(value).__name__]
     return DataCorrupt(

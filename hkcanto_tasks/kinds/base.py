@@ -335,7 +335,12 @@ class Kind(ABC):
                 examples.append(replace(example, sample=row))
         return examples
 
-    def example(self, subject: Subject, row: Sample, number: int) -> Example | None:
+    def example(
+        self,
+        subject: Subject,
+        row: Sample,
+        number: int,
+    ) -> Example | None:
         """Render a row as a worked example; None if the prompt has no text for it."""
         text = self.template.example or self.template.question
         values = {
@@ -381,7 +386,10 @@ class Kind(ABC):
     # ------------------------------------------------------------------ judging
 
     def judge(
-        self, response: str | Parts | None, sample: Sample, reasoning: str = ""
+        self,
+        response: str | Parts | None,
+        sample: Sample,
+        reasoning: str = "",
     ) -> Judgement:
         """Judge a response to an item, in the same way in every harness.
 

@@ -60,7 +60,9 @@ def _variants(task: TaskDefinition, kind: type[Kind]) -> Iterator[str]:
 
 
 def _readings(
-    task: TaskDefinition, kind: type[Kind], templates: Mapping[str, PromptTemplate]
+    task: TaskDefinition,
+    kind: type[Kind],
+    templates: Mapping[str, PromptTemplate],
 ) -> Iterator[str]:
     for name in dict.fromkeys(task.prompts.values()):
         template = templates.get(name)
@@ -72,7 +74,9 @@ def _readings(
 
 
 def _columns(
-    task: TaskDefinition, kind: type[Kind], templates: Mapping[str, PromptTemplate]
+    task: TaskDefinition,
+    kind: type[Kind],
+    templates: Mapping[str, PromptTemplate],
 ) -> Iterator[str]:
     roles = [*kind.COLUMNS, "subject"]
     texts = chain(task.texts, *(template.texts for template in templates.values()))
@@ -174,7 +178,11 @@ def _direction(rubric: Rubric, has: str) -> Iterator[str]:
         yield _wrong_way(passing, failing, "lower")
 
 
-def _wrong_way(passing: list[int], failing: list[int], better: str) -> str:
+def _wrong_way(
+    passing: list[int],
+    failing: list[int],
+    better: str,
+) -> str:
     return (
         f"levels {passing} pass and {failing} do not, but according to rubric.higher_is_better, "
         f"{better} levels are better"

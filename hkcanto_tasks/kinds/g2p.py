@@ -74,7 +74,11 @@ class GraphemeToPhoneme(base.Kind):
             parse_answer(jyutping)
         except MalformedAnswer as error:
             raise row.problem("Jyutping that is malformed") from error
-        return Sample(id=str(int(number)), source=text, target=jyutping)
+        return Sample(
+            id=str(int(number)),
+            source=text,
+            target=jyutping,
+        )
 
     def examples(self, subject: Subject, rows: Sequence[Sample]) -> list[Example]:
         """Render the paper's worked examples, or the dev file's."""

@@ -185,7 +185,12 @@ class Judged(Prompted):
         values["empty"] = 1.0
         return Judgement(values, reason=_EMPTY, explanation="The answer is empty.")
 
-    def request(self, answer: str, sample: Sample, code: str) -> str:
+    def request(
+        self,
+        answer: str,
+        sample: Sample,
+        code: str,
+    ) -> str:
         """Render the judge's prompt.
 
         The line with the level begins with the marker and the code, so that a judge that quotes the
@@ -306,7 +311,11 @@ def _reason(verdicts: Sequence[_Verdict]) -> str:
     return f"none: {verdicts[0].failure}" if verdicts else ""
 
 
-def read_level(reply: str, rubric: Rubric, code: str = "") -> Level:
+def read_level(
+    reply: str,
+    rubric: Rubric,
+    code: str = "",
+) -> Level:
     """Read the level that a judge gives on its own line, such as `**Level:** 2 (moderate)`.
 
     The last such line after any reasoning counts. It must have exactly one number, which is on the

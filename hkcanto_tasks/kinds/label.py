@@ -78,7 +78,11 @@ class Label(base.Kind):
                 f"a label{shown} that is not declared; declared are {declared} (for a label that "
                 'has another name in the data: labels = { "…" = { data = "…" } })'
             )
-        return Sample(id=str(row.number), source=text, target=label)
+        return Sample(
+            id=str(row.number),
+            source=text,
+            target=label,
+        )
 
     @property
     def max_tokens(self) -> int:

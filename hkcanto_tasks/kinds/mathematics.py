@@ -40,7 +40,10 @@ class Mathematics(Number):
             )
         solution = cell.strip() if "boxed" in cell else ""
         return Sample(
-            id=str(row.number), question=text, target=answer, reasoning=solution
+            id=str(row.number),
+            question=text,
+            target=answer,
+            reasoning=solution,
         )
 
     def score(self, answer: str, sample: Sample) -> Judgement:

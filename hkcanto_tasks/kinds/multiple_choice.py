@@ -218,12 +218,22 @@ class MultipleChoice(base.Kind):
         seed = self.definition.shuffle_options
         return super().examples(subject, [self._shuffled(row, seed) for row in rows])
 
-    def example(self, subject: Subject, row: Sample, number: int) -> Example:
+    def example(
+        self,
+        subject: Subject,
+        row: Sample,
+        number: int,
+    ) -> Example:
         """Render a question with its answer, and its reasoning for a chain of thought."""
         text = self.template.example or self.template.question
         if self.options.cot:
             text = self.template.example_cot or text
-        text = self._fill(text, subject, cue=self.template.cue, number=str(number))
+        text = self._fill(
+            text,
+            subject,
+            cue=self.template.cue,
+            number=str(number),
+        )
         shown = self._in_script(row)
         values = {**shown.cells, **self.values(shown)}
         return Example(fill(text, values), self.answer(row))
@@ -326,7 +336,12 @@ class MultipleChoice(base.Kind):
             choices=sample.choices[: len(letters)],
         )
 
-    def _fill(self, text: str, subject: Subject, **values: str) -> str:
+    def _fill(
+        self,
+        text: str,
+        subject: Subject,
+        **values: str,
+    ) -> str:
         """Fill what the subject and options decide, and convert the text to the chosen script."""
         filled = fill(text, {**self.names(subject), **values}, keep=True)
         return convert(filled, self._convert)

@@ -17,7 +17,9 @@ _Shown = Mapping[str, Sequence[str]]
 
 
 def read_samples(
-    kind: Kind, rows: Sequence[Row], subject: Subject
+    kind: Kind,
+    rows: Sequence[Row],
+    subject: Subject,
 ) -> tuple[list[Sample], list[UnreadableRow]]:
     """Return the items of a subject's rows, and the rows that cannot be read.
 
@@ -62,7 +64,12 @@ def unread_columns(kind: Kind, columns: Iterable[str]) -> list[str]:
     return [name for name in columns if name and name not in known]
 
 
-def _shown(kind: Kind, sample: Sample, row: Row, subject: Subject) -> _Shown:
+def _shown(
+    kind: Kind,
+    sample: Sample,
+    row: Row,
+    subject: Subject,
+) -> _Shown:
     """Return placeholder → columns for the cells that the prompt shows; refuse others.
 
     Raises:
@@ -87,7 +94,12 @@ def _shown(kind: Kind, sample: Sample, row: Row, subject: Subject) -> _Shown:
     return shown
 
 
-def _filled_twice(kind: Kind, place: str, row: Row, column: str) -> CatalogueError:
+def _filled_twice(
+    kind: Kind,
+    place: str,
+    row: Row,
+    column: str,
+) -> CatalogueError:
     return CatalogueError(
         f"{_where(kind)} {{{place}}}, which the kind {kind.definition.kind!r} fills itself, but "
         f"{row.file} has a column {place!r}. Rename the column, or to show it, write {{of_row}} "
@@ -95,7 +107,12 @@ def _filled_twice(kind: Kind, place: str, row: Row, column: str) -> CatalogueErr
     )
 
 
-def _unfilled(kind: Kind, place: str, row: Row, filled: set[str]) -> CatalogueError:
+def _unfilled(
+    kind: Kind,
+    place: str,
+    row: Row,
+    filled: set[str],
+) -> CatalogueError:
     known = filled.union(row.cells).difference(OF_EXAMPLES)
     hint = did_you_mean(place.lower(), known, "{{{}}}")
     fills = ", ".join(f"{{{name}}}" for name in sorted(filled))
@@ -116,7 +133,11 @@ def _cells(row: Row, shown: _Shown) -> dict[str, str]:
     return {place: _cell(row, place, columns) for place, columns in shown.items()}
 
 
-def _cell(row: Row, place: str, columns: Sequence[str]) -> str:
+def _cell(
+    row: Row,
+    place: str,
+    columns: Sequence[str],
+) -> str:
     """Return the text of a cell that the prompt shows; a blank cell stays blank."""
     cell = next((row.cells[name] for name in columns if name in row.cells), ...)
     if cell is None:

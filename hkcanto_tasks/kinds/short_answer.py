@@ -58,7 +58,11 @@ class ShortAnswer(base.Kind):
             )
         accepted = [text.strip() for text in dict.fromkeys(answers)]
         target = msgspec.json.encode(accepted).decode()
-        return Sample(id=str(row.number), question=question, target=target)
+        return Sample(
+            id=str(row.number),
+            question=question,
+            target=target,
+        )
 
     def _entries(self, row: Row, cell: object) -> object:
         """Divide the text of an answer cell into its entries, if it has several."""

@@ -30,7 +30,12 @@ class Writing(base.Kind):
 
     VALUES: ClassVar = {"source": "source"}
 
-    def example(self, subject: Subject, row: Sample, number: int) -> Example | None:
+    def example(
+        self,
+        subject: Subject,
+        row: Sample,
+        number: int,
+    ) -> Example | None:
         """Render a text with its human answer; None if the prompt has no text for it."""
         if self.template.example is None:
             return None

@@ -132,7 +132,9 @@ def _levels(run: Run) -> dict[str, float]:
 
 
 def _check_scale(
-    human: Mapping[str, Sequence[float]], kind: Judged, people: Path
+    human: Mapping[str, Sequence[float]],
+    kind: Judged,
+    people: Path,
 ) -> None:
     scale = {level.number: level.name for level in kind.rubric.levels}
     for item, levels in human.items():
@@ -184,7 +186,11 @@ def _score_values(criterion: Agreement, means: Sequence[float]) -> list[Value]:
     return [*values, _estimate(criterion.corrected, items, note)]
 
 
-def _estimate(estimate: rates.RateEstimate, items: int, note: str = "") -> Estimate:
+def _estimate(
+    estimate: rates.RateEstimate,
+    items: int,
+    note: str = "",
+) -> Estimate:
     low = None if isnan(estimate.low) else estimate.low
     high = None if isnan(estimate.high) else estimate.high
     return Estimate(estimate.value, low, high, items, note)

@@ -272,7 +272,11 @@ def read_tables(path: Path) -> tuple[PublishedTable, ...]:
     return tuple(tables)
 
 
-def _completed(table: PublishedTable, file: _File, path: Path) -> PublishedTable:
+def _completed(
+    table: PublishedTable,
+    file: _File,
+    path: Path,
+) -> PublishedTable:
     """Return a checked table with its rows, its name and its source."""
     _check(table)
     number = "_".join(filter(None, (str(table.number or ""), table.part)))

@@ -13,7 +13,11 @@ from .judges import judged_summary, judged_translation
 __all__ = ["metrics", "models", "scorers", "solvers", "tasks"]
 
 
-def _register_as(logged: str, scorer: Any, *others: str) -> None:
+def _register_as(
+    logged: str,
+    scorer: Any,
+    *others: str,
+) -> None:
     """Register a scorer under its name in logs, and under other names.
 
     A log omits the prefix `hkcanto/`, and `inspect score LOG` looks for the name without it.

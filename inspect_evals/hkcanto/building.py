@@ -84,7 +84,9 @@ def make(
         reread=reread,
         display_name=f"{definition.inspect or name}{loaded.remark}",
         headline_metric=HeadlineMetric(
-            scorer="judged", score="judged", metric=kind.headline.name
+            scorer="judged",
+            score="judged",
+            metric=kind.headline.name,
         ),
     )
 

@@ -94,7 +94,11 @@ def _scored(
     """Return the score of a response that counts in one of the shares."""
     values = {name: float(name == share) for name in SHARES}
     values[ACCURACY] = float(letter == target.text)
-    return Score(value=values, answer=letter, explanation="The reader was not asked.")
+    return Score(
+        value=values,
+        answer=letter,
+        explanation="The reader was not asked.",
+    )
 
 
 async def look_again(

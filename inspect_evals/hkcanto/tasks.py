@@ -269,7 +269,12 @@ def hkmmlu_translation(
         options: See `CommonOptions`.
     """
     name = f"hkmmlu_translation_{direction}"
-    return make(name, size=size, sample_seed=sample_seed, **options)
+    return make(
+        name,
+        size=size,
+        sample_seed=sample_seed,
+        **options,
+    )
 
 
 @task

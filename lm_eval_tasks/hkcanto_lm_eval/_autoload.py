@@ -159,7 +159,11 @@ def add_tasks(module: "ModuleType") -> None:
     builtin = Path(str(module.__file__)).parent
 
     @wraps(build)
-    def build_with_ours(paths: "Iterable[Any]", *args: "Any", **kwargs: "Any") -> "Any":
+    def build_with_ours(
+        paths: "Iterable[Any]",
+        *args: "Any",
+        **kwargs: "Any",
+    ) -> "Any":
         folders = [*paths]
         folders = attempt("index.with_our_folder", folders, builtin) or folders
         entries = build(folders, *args, **kwargs)

@@ -92,7 +92,9 @@ def agreement(judge: JudgeScores, human: HumanScores) -> list[Agreement]:
 
 
 def _criterion_agreement(
-    criterion: str, judge: Mapping[str, float], human: Mapping[str, Scores]
+    criterion: str,
+    judge: Mapping[str, float],
+    human: Mapping[str, Scores],
 ) -> Agreement:
     shared = [item for item in human if item in judge]
     if not shared:
@@ -165,7 +167,11 @@ def _squared_differences(scores: Scores | _Array) -> float:
     return len(scores) * float(np.var(scores, ddof=1))
 
 
-def correlation(kind: Correlation, judge: Scores, people: Scores) -> RateEstimate:
+def correlation(
+    kind: Correlation,
+    judge: Scores,
+    people: Scores,
+) -> RateEstimate:
     """Return a correlation with its 95 % interval, by a jackknife on Fisher's transformation.
 
     The standard error comes from how far the transformed correlation moves when each item is left
@@ -419,7 +425,11 @@ def _criterion_columns(header: list[str], criteria: Collection[str]) -> list[str
     return columns
 
 
-def _add_row(scores: _ScoresByItem, header: list[str], cells: list[str]) -> None:
+def _add_row(
+    scores: _ScoresByItem,
+    header: list[str],
+    cells: list[str],
+) -> None:
     stripped = [cell.strip() for cell in cells]
     if not any(stripped):
         return

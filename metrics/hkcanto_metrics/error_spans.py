@@ -145,7 +145,11 @@ def _check_sides(
             raise ValueError(f"{span}: only an omission is labelled in the source")
 
 
-def locate(text: str, quotation: str, occurrence: int = 1) -> tuple[int, int]:
+def locate(
+    text: str,
+    quotation: str,
+    occurrence: int = 1,
+) -> tuple[int, int]:
     """Find a quotation in a text by exact match.
 
     Args:

@@ -246,7 +246,9 @@ def _outside_quotations(text: str) -> str:
 
 
 def _features(
-    text: str, features: Pattern, exceptions: Pattern
+    text: str,
+    features: Pattern,
+    exceptions: Pattern,
 ) -> list[tuple[int, int]]:
     """The spans of the features that do not begin inside an exception."""
     excepted: set[int] = set()

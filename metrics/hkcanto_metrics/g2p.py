@@ -223,7 +223,9 @@ def _nearest_sounds(
 
 
 def _aligned(
-    gold: Sequence[str], response: Sequence[str], most_cells: int
+    gold: Sequence[str],
+    response: Sequence[str],
+    most_cells: int,
 ) -> Alignment:
     """The alignment with the fewest errors; of several, the closest in sound, if that is quick."""
     words = jiwer.process_words(
@@ -267,7 +269,9 @@ def _align_by_sound(gold: Sequence[str], response: Sequence[str]) -> Alignment:
 
 
 def _alignment_costs(
-    gold: Sequence[str], response: Sequence[str], error: int
+    gold: Sequence[str],
+    response: Sequence[str],
+    error: int,
 ) -> list[list[float]]:
     """The costs of aligning each beginning of the gold syllables with each of the response's."""
     # With so few errors an alignment cannot stray further from the diagonal.
@@ -310,7 +314,10 @@ def _wrong_parts(alignment: Alignment) -> list[tuple[bool, ...]]:
 
 
 def _problem(
-    response: str, text: str, valid: Sequence[bool], reference_length: int
+    response: str,
+    text: str,
+    valid: Sequence[bool],
+    reference_length: int,
 ) -> str:
     problem = _first_problem(response, text, valid, reference_length)
     if len(text) <= _LONGEST_RESPONSE:
@@ -320,7 +327,10 @@ def _problem(
 
 
 def _first_problem(
-    response: str, text: str, valid: Sequence[bool], reference_length: int
+    response: str,
+    text: str,
+    valid: Sequence[bool],
+    reference_length: int,
 ) -> str:
     if not response.strip():
         return "empty response"

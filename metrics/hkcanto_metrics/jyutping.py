@@ -237,7 +237,13 @@ def _readings(text: str) -> list[_Reading]:
     return readings
 
 
-def _reading(statement: str, start: int, heading: str, *, is_item: bool) -> _Reading:
+def _reading(
+    statement: str,
+    start: int,
+    heading: str,
+    *,
+    is_item: bool,
+) -> _Reading:
     """The Jyutping of a statement that has some, up to prose or an explanation."""
     before, rest = statement[:start], statement[start:]
     is_labelled = re.search("[a-z:]", before) is not None
@@ -359,7 +365,11 @@ def _choices(text: str, piece: re.Match[str]) -> list[str]:
     return options if len(options) > 1 else [*options, ""]
 
 
-def _malformed(text: str, position: int, problem: str) -> MalformedAnswer:
+def _malformed(
+    text: str,
+    position: int,
+    problem: str,
+) -> MalformedAnswer:
     return MalformedAnswer(
         f"malformed answer {text!r}, at character {position + 1}: {problem}"
     )

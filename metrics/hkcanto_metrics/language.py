@@ -480,7 +480,12 @@ class _Judged(NamedTuple):
         return bool(self.cantonese or self.written or weight)
 
 
-def _judge(text: str, *, quoted: bool = False, pure: bool | None = None) -> _Judged:
+def _judge(
+    text: str,
+    *,
+    quoted: bool = False,
+    pure: bool | None = None,
+) -> _Judged:
     """Weigh the languages of a text's prose (see `_weighed`), with its quotations if necessary.
 
     Unless ``pure`` is None, the clauses of mixed sentences are weighed by themselves, see

@@ -107,7 +107,12 @@ def equal_formulas(answer: str, target: str) -> bool | None:
         return None
     try:
         return bool(
-            verify(parsed_target, parsed, timeout_seconds=limit, raise_on_error=True)
+            verify(
+                parsed_target,
+                parsed,
+                timeout_seconds=limit,
+                raise_on_error=True,
+            )
         )
     except (Exception, TimeoutException):  # SymPy raises errors of any class
         return None

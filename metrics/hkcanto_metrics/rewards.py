@@ -84,7 +84,11 @@ def choice_reward(
     """
     from hkcanto_metrics.choice import read_choice
 
-    def score(text: str, answer: Any, **prompt_cells: Any) -> float | None:
+    def score(
+        text: str,
+        answer: Any,
+        **prompt_cells: Any,
+    ) -> float | None:
         prompt = _prompt(**prompt_cells)
         if answer is None:
             return None
@@ -247,7 +251,11 @@ def cantonese_reward(
         raise ValueError(f"cantonese_reward: script is {script!r}; give hant or hans")
     _check_sizes("cantonese_reward", min_characters, exponent)
 
-    def score(text: str, language: Any, **prompt_cells: Any) -> float | None:
+    def score(
+        text: str,
+        language: Any,
+        **prompt_cells: Any,
+    ) -> float | None:
         prompt = _prompt(**prompt_cells)
         if "cantonese" not in _language_names(language):
             return None
@@ -322,7 +330,11 @@ def reasoning_language_reward(
     """
     _check_sizes("reasoning_language_reward", min_characters, exponent)
 
-    def score(text: str, language: Any, **prompt_cells: Any) -> float:
+    def score(
+        text: str,
+        language: Any,
+        **prompt_cells: Any,
+    ) -> float:
         prompt = _prompt(**prompt_cells)
         names = _language_names(language)
         response = split_reasoning(text)
@@ -540,7 +552,11 @@ def _rewards(
     return rewards
 
 
-def _check_sizes(reward: str, least: object, exponent: object) -> None:
+def _check_sizes(
+    reward: str,
+    least: object,
+    exponent: object,
+) -> None:
     if not isinstance(least, int) or isinstance(least, bool) or least < 0:
         raise ValueError(
             f"{reward}: min_characters is {least!r}; give a number from 0 up"
@@ -562,7 +578,11 @@ class _Prompt:
     options: dict[str, str]
 
 
-def _prompt(options: Any, choices: Any, question: Any) -> _Prompt:
+def _prompt(
+    options: Any,
+    choices: Any,
+    question: Any,
+) -> _Prompt:
     shown = _shown_options(choices if options is None else options)
     if not isinstance(question, str | None):
         raise ValueError(f"the question is {question!r}; give a text")
@@ -618,7 +638,11 @@ def _cantonese_share(
     return cantonese_share(own_text, min_characters, prompt_text, answers=answers)
 
 
-def _language_share(text: str, names: Collection[str], min_characters: int) -> float:
+def _language_share(
+    text: str,
+    names: Collection[str],
+    min_characters: int,
+) -> float:
     """Return the share of a text in a language; 0 if it is too short, or a loop."""
     from hkcanto_metrics.language import identify_language
     from hkcanto_metrics.repetition import is_degenerate

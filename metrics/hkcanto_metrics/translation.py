@@ -96,7 +96,9 @@ def score_translation(
 
 
 def sentence_scores(
-    hypothesis: str, reference: str, language: Language = "zh"
+    hypothesis: str,
+    reference: str,
+    language: Language = "zh",
 ) -> dict[str, float]:
     """Score one translation.
 
@@ -144,7 +146,11 @@ def is_wrong_script(hypothesis: str, reference: str) -> bool:
     return (simplified_share(hypothesis) > 0.5) != (simplified_share(reference) > 0.5)
 
 
-def is_copy(hypothesis: str, reference: str, source: str) -> bool:
+def is_copy(
+    hypothesis: str,
+    reference: str,
+    source: str,
+) -> bool:
     """Return whether a translation repeats its source although the reference does not.
 
     Script, case, punctuation and white space are ignored.
@@ -167,7 +173,11 @@ def _bare(text: str) -> str:
 
 
 def sufficient_statistics(
-    name: str, hypotheses: Lines, references: Lines, *, language: Language = "zh"
+    name: str,
+    hypotheses: Lines,
+    references: Lines,
+    *,
+    language: Language = "zh",
 ) -> tuple[Counts, Callable[[Counts], float]]:
     """Count the terms of one corpus figure, for tests that resample or exchange sentences.
 
@@ -239,7 +249,10 @@ def translation_signatures(language: Language = "zh") -> dict[str, str]:
 
 
 def _figures(
-    sums: Mapping[str, Counts], language: Language, *, sentence: bool = False
+    sums: Mapping[str, Counts],
+    language: Language,
+    *,
+    sentence: bool = False,
 ) -> dict[str, float]:
     """Compute the figures from summed rows of sentences, in the documented order."""
     figures: dict[str, float] = {}
@@ -252,7 +265,10 @@ def _figures(
 
 
 def _figure(
-    name: str, total: Counts, language: Language, sentence: bool = False
+    name: str,
+    total: Counts,
+    language: Language,
+    sentence: bool = False,
 ) -> float:
     """Compute one figure, except ``mean``, from summed rows of sentences."""
     base = name.removesuffix(_NORMALIZED)
@@ -288,7 +304,10 @@ def _rows(
 
 
 def _refuse_invalid(
-    hypotheses: Lines, references: Lines, language: Language, sources: Lines | None
+    hypotheses: Lines,
+    references: Lines,
+    language: Language,
+    sources: Lines | None,
 ) -> None:
     if language not in _BLEU_TOKENIZERS:
         raise ValueError(f"language {language!r} is unknown: use 'zh' or 'en'")
@@ -315,7 +334,9 @@ def _refuse_invalid(
 
 @lru_cache(maxsize=_PAIRS_REMEMBERED)
 def _count(
-    hypothesis: str, reference: str, language: Language
+    hypothesis: str,
+    reference: str,
+    language: Language,
 ) -> dict[str, tuple[float, ...]]:
     """Count one pair: sacreBLEU's own statistics, or a score and a count of 1."""
     # Takes two seconds, because it imports all of NLTK.
@@ -349,7 +370,11 @@ def _tokens(text: str, language: Language) -> list[str]:
 
 
 @cache
-def _sacrebleu(name: str, language: Language, sentence: bool = False) -> Any:
+def _sacrebleu(
+    name: str,
+    language: Language,
+    sentence: bool = False,
+) -> Any:
     from sacrebleu.metrics.bleu import BLEU
     from sacrebleu.metrics.chrf import CHRF
 

@@ -295,12 +295,20 @@ def pages(
         columns_by_task[column.kind.task.definition.name].append(column)
     tables = [*_tables(columns_by_task)]
     template = _template(results)
-    index = template.render(title=title, up="", tables=tables, refused=refused)
+    index = template.render(
+        title=title,
+        up="",
+        tables=tables,
+        refused=refused,
+    )
     texts = {"index.html": index}
     for name, task_columns in columns_by_task.items():
         heading = task_columns[0].kind.task.definition.title
         texts[f"tasks/{name}.html"] = template.render(
-            title=heading, up="../", columns=task_columns, board=title
+            title=heading,
+            up="../",
+            columns=task_columns,
+            board=title,
         )
     return texts
 

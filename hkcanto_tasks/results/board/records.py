@@ -292,7 +292,11 @@ def _values(entries: Sequence[_Evaluation], kind: Kind) -> dict[str, Estimate]:
     return values
 
 
-def _checked_value(details: _Score, figure: Figure, kind: Kind) -> Estimate:
+def _checked_value(
+    details: _Score,
+    figure: Figure,
+    kind: Kind,
+) -> Estimate:
     """Return a figure with our interval.
 
     Raises:

@@ -268,7 +268,11 @@ def _reported(figures: Json, kind: Kind) -> Reported:
     return values
 
 
-def _usage(head: _Head, task: _Task, items: ItemRows) -> Usage:
+def _usage(
+    head: _Head,
+    task: _Task,
+    items: ItemRows,
+) -> Usage:
     # Our tasks log the time from the last request made to the first response, for all tasks of
     # the log. lm-eval's own time includes loading the model.
     seconds = task.metadata.get("seconds")

@@ -67,7 +67,10 @@ def spread_of_deviation(deviation: float) -> Spread:
 
 
 def spread_of_losses(
-    losses: Floats, weights: Floats, clusters: ArrayLike, questions: int
+    losses: Floats,
+    weights: Floats,
+    clusters: ArrayLike,
+    questions: int,
 ) -> Spread:
     """Return the spread of observed differences.
 
@@ -101,7 +104,11 @@ def spread_of_losses(
     )
 
 
-def weighted(spread: Spread, weights: ArrayLike, shares: ArrayLike) -> Spread:
+def weighted(
+    spread: Spread,
+    weights: ArrayLike,
+    shares: ArrayLike,
+) -> Spread:
     """Return the spread of differences in a mean over items with unequal weights.
 
     Args:
@@ -164,7 +171,10 @@ def items_to_show(deviation: float, difference: float) -> int:
 
 
 def items_for_bound(
-    spread: Spread, delta: float, loss: float = 0.0, confidence: float = CONFIDENCE
+    spread: Spread,
+    delta: float,
+    loss: float = 0.0,
+    confidence: float = CONFIDENCE,
 ) -> int | None:
     """Return how many items pass the gate δ of `hkcanto compare` in 80 of 100 cases.
 

@@ -110,7 +110,11 @@ def plan_from_runs(
     return _plan("Plan from two runs", about, parts, listed, tests)
 
 
-def _observed_part(a: Run, b: Run, metric: str | None) -> Part:
+def _observed_part(
+    a: Run,
+    b: Run,
+    metric: str | None,
+) -> Part:
     paired = match(a, b, metric)
     losses_a, losses_b = np.clip(paired.losses, 0, 1).T
     losses = losses_b - losses_a

@@ -138,7 +138,11 @@ def _requests(loaded: LoadedTask, count: TokenCounter) -> Requests:
     )
 
 
-def _requests_from_run(loaded: LoadedTask, count: TokenCounter, run: Run) -> Requests:
+def _requests_from_run(
+    loaded: LoadedTask,
+    count: TokenCounter,
+    run: Run,
+) -> Requests:
     """Estimate what a task sends and answers from a run of the task on some items.
 
     All prompts are known. Their tokens by `count` are scaled by the ratio of the log's own count to
@@ -174,7 +178,9 @@ def _requests_from_run(loaded: LoadedTask, count: TokenCounter, run: Run) -> Req
 
 
 def _logged_prompt_tokens(
-    run: Run, prompts: _Prompts, count: TokenCounter
+    run: Run,
+    prompts: _Prompts,
+    count: TokenCounter,
 ) -> float | None:
     """Return the tokens of a run's prompts by its log; None if unknown."""
     if run.usage.prompt_tokens is not None or run.harness == "inspect":
@@ -186,7 +192,11 @@ def _logged_prompt_tokens(
     )
 
 
-def _answer_tokens(loaded: LoadedTask, count: TokenCounter, run: Run) -> Estimate:
+def _answer_tokens(
+    loaded: LoadedTask,
+    count: TokenCounter,
+    run: Run,
+) -> Estimate:
     """Estimate the tokens of all answers of a task from those of a run."""
     items = run.items
     kind = loaded.kind
@@ -228,7 +238,11 @@ def _whole_task(name: str, run: Run) -> LoadedTask:
     return loaded
 
 
-def _gap(loaded: LoadedTask, run: Run, name: str) -> str:
+def _gap(
+    loaded: LoadedTask,
+    run: Run,
+    name: str,
+) -> str:
     """Return why a run is not representative of its whole task; empty if it is."""
     subjects = {sample.id: sample.subject for sample in loaded.samples}
     for item in run.items.ids:
@@ -321,7 +335,9 @@ def report(
 
 
 def _columns(
-    speed: float | None, prices: tuple[float, float] | None, bound: str
+    speed: float | None,
+    prices: tuple[float, float] | None,
+    bound: str,
 ) -> list[tuple[TableColumn, Callable[[Requests], Value]]]:
     def hours(row: Requests) -> float | None:
         seconds = row.seconds
@@ -364,7 +380,9 @@ def _columns(
 
 
 def _from_logs(
-    names: Sequence[str] | None, logs: Sequence[str], count: TokenCounter
+    names: Sequence[str] | None,
+    logs: Sequence[str],
+    count: TokenCounter,
 ) -> list[Requests]:
     runs = read_runs(logs, texts=True)
     logged = {run.task: run.task for run in runs}

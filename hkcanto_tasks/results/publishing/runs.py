@@ -110,7 +110,12 @@ def _without_private_details(run: Run) -> Run:
         for name, value in run.settings
         if name in _PUBLIC_SETTINGS and _SAFE_VALUE.fullmatch(value)
     )
-    return replace(run, label=run.model, notes=(), settings=settings)
+    return replace(
+        run,
+        label=run.model,
+        notes=(),
+        settings=settings,
+    )
 
 
 # ---------------------------------------------------------------------- refusals

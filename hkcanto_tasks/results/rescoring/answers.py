@@ -131,7 +131,12 @@ def _answer(
             f"{path}, line {line}: its choices are neither a list nor an object."
         )
     finish = str(ending.get("finish_reason", ""))
-    return Answer(line, choices=options, finish=finish, **texts)
+    return Answer(
+        line,
+        choices=options,
+        finish=finish,
+        **texts,
+    )
 
 
 def _ending(row: Mapping[str, Any], column: str) -> dict[str, Any]:

@@ -201,4 +201,9 @@ def _signature_of_answers(loaded: LoadedTask) -> Signature:
             options[name] = UNKNOWN
     options |= {"turns": UNKNOWN, "decoding": UNKNOWN}
     options |= dict([MARK])
-    return replace(signature, shots=None, sent=UNKNOWN, options=tuple(options.items()))
+    return replace(
+        signature,
+        shots=None,
+        sent=UNKNOWN,
+        options=tuple(options.items()),
+    )

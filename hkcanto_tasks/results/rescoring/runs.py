@@ -214,7 +214,11 @@ def _rescored_run(run: Run, rows: RescoredRows) -> RescoredRun:
     )
 
 
-def _remarks(rows: RescoredRows, logged: Signature, current: Signature) -> list[str]:
+def _remarks(
+    rows: RescoredRows,
+    logged: Signature,
+    current: Signature,
+) -> list[str]:
     """Return how a log differs from one of this version."""
     kind = rows.kind
     remarks = []

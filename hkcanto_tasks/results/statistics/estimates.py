@@ -57,14 +57,23 @@ def harness_agreement(run: Run) -> HarnessAgreement:
         ours = estimate(run, name, subjects or None)
         if ours is None:
             continue
-        if math.isclose(ours.value, reported, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE):
+        if math.isclose(
+            ours.value,
+            reported,
+            rel_tol=_TOLERANCE,
+            abs_tol=_TOLERANCE,
+        ):
             equal += 1
         else:
             different.append(Disagreement(subjects, name, ours.value, reported))
     return HarnessAgreement(equal, different)
 
 
-def value_of(run: Run, name: str, part: str = "") -> Estimate | None:
+def value_of(
+    run: Run,
+    name: str,
+    part: str = "",
+) -> Estimate | None:
     """Return a figure of a run, of its task or of one category or subject."""
     if not part:
         return estimate(run, name)
@@ -74,7 +83,9 @@ def value_of(run: Run, name: str, part: str = "") -> Estimate | None:
 
 @lru_cache(maxsize=4096)
 def estimate(
-    run: Run, name: str, subjects: tuple[str, ...] | None = None
+    run: Run,
+    name: str,
+    subjects: tuple[str, ...] | None = None,
 ) -> Estimate | None:
     """Return a figure of a run, over all items or those of some subjects.
 
@@ -112,7 +123,10 @@ def estimate(
 
 
 def _mean_of_means(
-    run: Run, figure: Figure, values: Floats, mask: NDArray[np.bool_]
+    run: Run,
+    figure: Figure,
+    values: Floats,
+    mask: NDArray[np.bool_],
 ) -> Estimate:
     """Return a mean over subjects or categories, which have equal weight."""
     names, codes = run.items.subject_codes
@@ -137,7 +151,11 @@ def mean_estimate(values: Floats, clusters: Ints) -> Estimate:
     return replace(result, value=float(values.mean()))
 
 
-def rate_estimate(rates: Floats, lengths: Floats, clusters: Ints) -> Estimate:
+def rate_estimate(
+    rates: Floats,
+    lengths: Floats,
+    clusters: Ints,
+) -> Estimate:
     """Return a pooled rate, all errors over all lengths, with its interval.
 
     It is a mean of the items' rates with their lengths as weights. Items without a length count in
@@ -193,7 +211,11 @@ def weighted_estimate(
     return Estimate(mean, low + reach * below, low + reach * above, len(values))
 
 
-def _wilson(share: float, count: float, quantile: float) -> tuple[float, float]:
+def _wilson(
+    share: float,
+    count: float,
+    quantile: float,
+) -> tuple[float, float]:
     """Return Wilson's score interval (Wilson 1927; Newcombe 1998, method 3).
 
     It covers too seldom if at most three answers are right (or wrong), and at most one in nine. In
@@ -218,7 +240,9 @@ def _wilson(share: float, count: float, quantile: float) -> tuple[float, float]:
 
 
 def _corpus_figure(
-    run: Run, figure: Figure, mask: NDArray[np.bool_]
+    run: Run,
+    figure: Figure,
+    mask: NDArray[np.bool_],
 ) -> Estimate | None:
     # A run without texts has no pairs.
     chosen = zip(run.items.pairs, mask, strict=False)
@@ -241,7 +265,11 @@ def _corpus_figure(
     return replace(result, value=value, note=note)
 
 
-def corpus_estimate(units: Floats, statistic: Statistic, items: int) -> Estimate:
+def corpus_estimate(
+    units: Floats,
+    statistic: Statistic,
+    items: int,
+) -> Estimate:
     """Return a figure of texts, from 0 to 100, with its interval.
 
     The interval is that of the mean of the jackknife's `pseudo_values`. A unit counts as at a limit
@@ -263,7 +291,11 @@ def corpus_estimate(units: Floats, statistic: Statistic, items: int) -> Estimate
     at_limit = float(((alone < _TOLERANCE) | (alone > 100 - _TOLERANCE)).mean())
     shares = np.full(count, 1 / count)
     result = weighted_estimate(
-        values, shares, np.arange(count), limits=(0, 100), at_limit=at_limit
+        values,
+        shares,
+        np.arange(count),
+        limits=(0, 100),
+        at_limit=at_limit,
     )
     return replace(result, value=value, items=items)
 

@@ -71,7 +71,12 @@ class _Units(NamedTuple):
         return np.asarray((squares + _ADDED_UNITS * common) / freedom, np.float64)
 
 
-def _units(values: Floats, shares: Floats, clusters: Ints, strata: Ints) -> _Units:
+def _units(
+    values: Floats,
+    shares: Floats,
+    clusters: Ints,
+    strata: Ints,
+) -> _Units:
     _, first, positions = np.unique(
         strata * (int(clusters.max()) + 1) + clusters,
         return_index=True,
@@ -148,7 +153,11 @@ def effective_draws(
     return draws, float(stdtrit(min(count - 1, kurtosis_freedom), _UPPER_LEVEL))
 
 
-def paired_accuracy_interval(wins: int, losses: int, items: int) -> Interval:
+def paired_accuracy_interval(
+    wins: int,
+    losses: int,
+    items: int,
+) -> Interval:
     """Return the 95 % interval of the accuracy of B minus that of A, on independent items.
 
     It is Tango's score interval for a difference of paired proportions (Tango, 1998, "Equivalence
@@ -166,7 +175,11 @@ def paired_accuracy_interval(wins: int, losses: int, items: int) -> Interval:
     return agreeing(ends, mcnemar_p_value(wins, losses), wins - losses)
 
 
-def tango_interval(wins: float, losses: float, draws: tuple[float, float]) -> Interval:
+def tango_interval(
+    wins: float,
+    losses: float,
+    draws: tuple[float, float],
+) -> Interval:
     """Return Tango's interval for the shares of items that B wins and loses.
 
     The draws are those of `effective_draws`.
@@ -248,7 +261,11 @@ def errors_of(rates: Floats, weights: Floats) -> Floats:
     return np.where(weights == 0, rates, rates * weights)
 
 
-def agreeing(ends: Interval, p_value: float, difference: float) -> Interval:
+def agreeing(
+    ends: Interval,
+    p_value: float,
+    difference: float,
+) -> Interval:
     """Return an interval adjusted to a test: 0 is inside unless the test rejects at 5 %."""
     low, high = ends
     if p_value >= 0.05:
@@ -284,10 +301,19 @@ class Estimate:
         high = None if self.high is None else factor * self.high
         if factor <= 0:
             low, high = high, low
-        return replace(self, value=factor * self.value, low=low, high=high)
+        return replace(
+            self,
+            value=factor * self.value,
+            low=low,
+            high=high,
+        )
 
 
-def published_estimate(value: float, items: int, figure: Figure) -> Estimate:
+def published_estimate(
+    value: float,
+    items: int,
+    figure: Figure,
+) -> Estimate:
     """Return the estimate of a figure that is known without its items, such as a published one.
 
     A share or a rate has Wilson's interval, as if answers were independent and right or wrong. That
@@ -408,7 +434,11 @@ def non_inferiority(
     return NonInferiority(bound < delta, bound, confidence, "Gaffke's bound", needed)
 
 
-def _passing_copies(weights: Floats, delta: float, confidence: float) -> float:
+def _passing_copies(
+    weights: Floats,
+    delta: float,
+    confidence: float,
+) -> float:
     """Return how many copies of units pass a gate δ if two runs are equal in every item.
 
     It solves P(w E > δ / (1 - δ) Σ wᵢ Eᵢ) = 1 - confidence, with exponential variables E and w the
@@ -470,7 +500,12 @@ def loss_bound(
     return float(brentq(excess, start, min(1.0, start + width), xtol=1e-12))
 
 
-def _largest_loss(losses: float, wins: float, items: float, quantile: float) -> float:
+def _largest_loss(
+    losses: float,
+    wins: float,
+    items: float,
+    quantile: float,
+) -> float:
     """Return the largest loss of accuracy that Tango's test does not reject."""
     from scipy.optimize import brentq
 
@@ -542,7 +577,12 @@ def ratio(sums: Floats) -> Floats:
 
 
 def randomization_p_value(
-    a: Floats, b: Floats, statistic: Statistic, *, resamples: int, seed: int
+    a: Floats,
+    b: Floats,
+    statistic: Statistic,
+    *,
+    resamples: int,
+    seed: int,
 ) -> float:
     """Test whether two models differ, by exchanging their answers item by item.
 
@@ -610,7 +650,11 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return list(map(float, adjusted))
 
 
-def exchanges(count: int, resamples: int, seed: int) -> Iterator[NDArray[np.bool_]]:
+def exchanges(
+    count: int,
+    resamples: int,
+    seed: int,
+) -> Iterator[NDArray[np.bool_]]:
     """Yield batches of exchanges of the items: all exchanges if they are few, else random ones."""
     if count < 63 and 2**count <= resamples:
         yield (np.arange(2**count)[:, None] >> np.arange(count)) % 2 == 1

@@ -188,7 +188,10 @@ class Paired:
         changes = (values_b - values_a) / sizes
         largest = max(1.0, float(np.abs(changes).max()))
         return intervals.paired_mean_interval(
-            changes, self.clusters, weights=sizes, largest=largest
+            changes,
+            self.clusters,
+            weights=sizes,
+            largest=largest,
         )
 
     def _mean_of_means_interval(self) -> Interval:
@@ -209,7 +212,10 @@ class Paired:
 
 
 def match(
-    a: Run, b: Run, name: str | None, resampling: Resampling = _DEFAULT
+    a: Run,
+    b: Run,
+    name: str | None,
+    resampling: Resampling = _DEFAULT,
 ) -> Paired:
     """Match the items of two runs.
 
@@ -335,7 +341,11 @@ class _Side(NamedTuple):
     statistic: Statistic  # sums of rows → the figure
 
 
-def _side(run: Run, figure: Figure, positions: NDArray[np.intp]) -> _Side:
+def _side(
+    run: Run,
+    figure: Figure,
+    positions: NDArray[np.intp],
+) -> _Side:
     if figure.form == "corpus":
         return _corpus_side(run, figure, positions)
     items = run.items
@@ -357,7 +367,11 @@ def _side(run: Run, figure: Figure, positions: NDArray[np.intp]) -> _Side:
     return _Side(rows, losses, intervals.ratio)
 
 
-def _corpus_side(run: Run, figure: Figure, positions: NDArray[np.intp]) -> _Side:
+def _corpus_side(
+    run: Run,
+    figure: Figure,
+    positions: NDArray[np.intp],
+) -> _Side:
     if not run.items.pairs or not len(positions):
         raise ComparisonError(
             f"{figure.name} needs the texts of all items, but {run.label} has none. "

@@ -82,7 +82,10 @@ def compare(
 
 
 def pairwise(
-    runs: Sequence[Run], *, gate: float | None = None, **options: Any
+    runs: Sequence[Run],
+    *,
+    gate: float | None = None,
+    **options: Any,
 ) -> Sequence[Comparison]:
     """Compare each run with each later one; if there are more than two, over all items only.
 
@@ -138,7 +141,11 @@ def _further_effects(items: Paired, run: Run) -> Mapping[str, Sequence[Effect]]:
     }
 
 
-def _subject_effects(items: Paired, run: Run, names: Collection[str]) -> list[Effect]:
+def _subject_effects(
+    items: Paired,
+    run: Run,
+    names: Collection[str],
+) -> list[Effect]:
     if len(names) < 2:
         return []
     plain = replace(items, figure=replace(items.figure, over="questions"))
@@ -204,7 +211,12 @@ def _gate(
     remarks = [tested.method, *_gate_remarks(items)]
     if clustered:
         remarks.append(f"{items.units:,} clusters of items")
-    return replace(tested, bound=bound, passed=bound < delta, method=", ".join(remarks))
+    return replace(
+        tested,
+        bound=bound,
+        passed=bound < delta,
+        method=", ".join(remarks),
+    )
 
 
 def _figure_loss(items: Paired) -> float:
@@ -228,7 +240,11 @@ def _gate_remarks(items: Paired) -> list[str]:
     return remarks
 
 
-def _setup_refusal(a: Run, b: Run, allowed: Collection[str]) -> str:
+def _setup_refusal(
+    a: Run,
+    b: Run,
+    allowed: Collection[str],
+) -> str:
     """Return why the setups do not allow a gate; empty if they do."""
     unlike = a.differs(b)
     refused = ", ".join(part for part in unlike if part not in allowed)
@@ -257,7 +273,11 @@ def _figure_refusal(items: Paired) -> str:
     return ""
 
 
-def _missing_refusal(items: Paired, a: Run, b: Run) -> str:
+def _missing_refusal(
+    items: Paired,
+    a: Run,
+    b: Run,
+) -> str:
     """Return which items are missing; empty if none are."""
     for run in (a, b):
         if run.unfinished:
@@ -273,7 +293,12 @@ def _missing_refusal(items: Paired, a: Run, b: Run) -> str:
     return ""
 
 
-def _sample_refusal(figure: Figure, a: Run, b: Run, design_effect: float) -> str:
+def _sample_refusal(
+    figure: Figure,
+    a: Run,
+    b: Run,
+    design_effect: float,
+) -> str:
     """Return why limited runs do not represent the whole task; empty if they do."""
     if a.complete or not (a.limited or b.limited):
         return ""

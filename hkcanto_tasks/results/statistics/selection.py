@@ -142,7 +142,11 @@ def _contributions(pair: Paired) -> Floats:
     return np.asarray(pseudo_values(rows, pair.statistic) / len(rows), np.float64)
 
 
-def _difference(change: float, reach: float, items: int) -> Estimate:
+def _difference(
+    change: float,
+    reach: float,
+    items: int,
+) -> Estimate:
     if not reach:
         return Estimate(change, None, None, items)
     return Estimate(change, change - reach, change + reach, items)

@@ -219,7 +219,12 @@ def _verifier(topic: str, function: FunctionType) -> Verifier:
         bound = Annotated[int, Meta(ge=least)] | None
         fields += [(name, bound, None) for name in _BOUNDS]
     name = function.__name__
-    record = msgspec.defstruct(name, fields, kw_only=True, forbid_unknown_fields=True)
+    record = msgspec.defstruct(
+        name,
+        fields,
+        kw_only=True,
+        forbid_unknown_fields=True,
+    )
     return Verifier(name, topic, function, record, least)
 
 

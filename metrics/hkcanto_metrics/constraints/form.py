@@ -30,7 +30,14 @@ from hkcanto_metrics.constraints.reading import (
 )
 from hkcanto_metrics.number import parse_number
 
-Level = Annotated[int, Meta(ge=1, le=6, description="number from 1 to 6")]
+Level = Annotated[
+    int,
+    Meta(
+        ge=1,
+        le=6,
+        description="number from 1 to 6",
+    ),
+]
 
 # Models put data in a fence even if only the data is asked for.
 _CODE_FENCE = re.compile(r"\A```[^\n`]*\n(.*)\n\s*```\Z", re.DOTALL)

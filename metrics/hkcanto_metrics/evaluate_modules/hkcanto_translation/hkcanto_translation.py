@@ -16,7 +16,10 @@ class HKCantoTranslation(base.Metric):
     CITATION = "Cao et al. (2025), https://arxiv.org/abs/2505.02177"
 
     def _compute(
-        self, predictions: list[str], references: list[str], **options: Any
+        self,
+        predictions: list[str],
+        references: list[str],
+        **options: Any,
     ) -> dict[str, float]:
         """Score with `score_translation`.
 
