@@ -83,7 +83,7 @@ def last_line(view: Statements) -> Decision | None:
     lead = view.text[start : first.start]
     between = [view.text[a.end : b.start] for a, b in pairwise(here)]
     around = "".join([lead, *between, view.rest_of_line(last)])
-    if not around.strip(AROUND + "(#■"):
+    if not around.strip(AROUND + "(#■=>-"):
         is_line = last.lettered and not view.continues_list(last)
         is_short = not view.text[last.end :].strip(AROUND)
     elif last.stance == AFFIRMED:
@@ -353,7 +353,8 @@ def last_sentence(view: Statements) -> Decision | None:
     if _is_open(view, last, start):
         return None
     is_given = last.spelled or headings or SAYS["draws"].search(text, start)
-    is_told = last.spelled and SAYS["points"].search(text, start, last.end)
+    said = SAYS["option_word"].sub("", text[start : last.start])
+    is_told = last.spelled and SAYS["points"].search(said + text[last.start : last.end])
     is_said = is_told or (is_given and _is_letter_after_reason(view, last))
     return Decision(last.letters, "last sentence", last) if is_said else None
 

@@ -94,7 +94,11 @@ class Statements:
         before, after = self.text[: first.start], self.text[first.end :]
         if SAYS["option_word"].sub("", before).strip(AROUND):
             return None
-        if not SAYS["closed" if first.lettered else "ended"].match(after):
+        end = "closed" if first.lettered else "ended"
+        gloss = re.match(r" ?\([^()\n]*\)", after)
+        if not SAYS[end].match(after) or (
+            gloss and not SAYS[end].match(after[gloss.end() :])
+        ):
             return None
         item = ITEM.search(after)
         if item and item[1] > max(first.letters):
@@ -441,6 +445,28 @@ def concluded(words: Words) -> int | None:
     return _tempered(words, CONCLUDED) if is_only or is_closing else None
 
 
+def dismissed(words: Words) -> int | None:
+    """The sentence on an option ends with calling it wrong.
+
+    Examples:
+        C係第二細，所以唔啱。 → none
+        A is the largest, so it is out. B is in the south, so it is out. D is near, so it is out. → C
+    """
+    if words.view.shown.denied or not SAYS["dismissed"].match(words.rest):
+        return None
+    return REFUTED
+
+
+def conceded(words: Words) -> int | None:
+    """An option is right in another respect: 「B啱，但題目唔係問呢樣」.
+
+    Examples:
+        B 睇落啱，但佢只係近啲。 → none
+        B is true of the nearest one, but that is not the question. → none
+    """
+    return IGNORED if SAYS["conceded"].match(words.rest) else None
+
+
 def glued(words: Words) -> int | None:
     """A letter that opens the response and runs into the text: the weakest decision.
 
@@ -454,7 +480,13 @@ def glued(words: Words) -> int | None:
         after = words.after
         is_statement = after[:1] in {*"是属"} or SAYS["affirmed"].match(after)
         return _judged(words, after) or (NAMED if is_statement else HEDGED)
-    return REFUTED if SAYS["refuted"].match(words.after[:6]) else HEDGED
+    if SAYS["refuted"].match(words.after[:6]):
+        return REFUTED
+    for other in words.view.mentions[1:]:  # A睇落細，B睇落大
+        is_alike = words.view.text[other.end : other.end + 1] == words.after[:1]
+        if other.lettered and is_alike:
+            return NAMED
+    return HEDGED
 
 
 def alone(words: Words) -> int | None:
@@ -468,6 +500,10 @@ def alone(words: Words) -> int | None:
     before = SAYS["option_word"].sub("", text[: mention.start][-30:])
     sign = before.rstrip(" (")[-1:]
     rest = words.rest
+    if words.lead.rpartition("(")[2].strip() and words.lead.count(
+        "("
+    ) > words.lead.count(")"):
+        return None  # a remark in brackets
     if rest.strip(" )\n.。!") or not (rest.strip(" )\n") or sign in (*"\n?=",)):
         return None
     if words.view.continues_list(mention) or words.after[:1] == ":":
@@ -527,6 +563,8 @@ STANCE_RULES: tuple[StanceRule, ...] = (
     announced,
     thing,
     concluded,
+    dismissed,
+    conceded,
     glued,
     alone,
     judged,

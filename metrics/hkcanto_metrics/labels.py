@@ -16,7 +16,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from hkcanto_metrics.choice import read_choice
-from hkcanto_metrics.response_text import own_answer
+from hkcanto_metrics.choice_statements import IGNORED, Statements
+from hkcanto_metrics.option_grammar import options_of
+from hkcanto_metrics.response_text import Response, normalize_response, own_answer
 from hkcanto_metrics.script import CJK, TO_HALF_WIDTH, fold_script
 
 if TYPE_CHECKING:
@@ -113,6 +115,8 @@ def read_label(text: str, labels: Mapping[str, Sequence[str]]) -> LabelReading:
     if not named:
         return LabelReading(None, "none: no label")
     if len(named) == 1:
+        if _is_disowned(coded, len(names)):
+            return LabelReading(None, "none: no label")
         return LabelReading(names[named.pop()], "named")
     settled = _settled_label(coded, len(names))
     if settled is None:
@@ -132,15 +136,29 @@ def _named_labels(coded: str, count: int) -> set[int]:
     return named
 
 
+def _options(count: int) -> dict[str, str]:
+    """The codes of the labels, as options of a question."""
+    letters = _OPTION_LETTERS[:count]
+    return {letter: _CODE.format(label) for label, letter in enumerate(letters)}
+
+
 def _settled_label(coded: str, count: int) -> int | None:
     """Return the position of the label that a text chooses among several."""
     if count > len(_OPTION_LETTERS):
         return None
-    options = {}
-    for label, letter in enumerate(_OPTION_LETTERS[:count]):
-        options[letter] = _CODE.format(label)
-    choice = read_choice(_KINDS.sub(r"\1", coded), options).letter
+    choice = read_choice(_KINDS.sub(r"\1", coded), _options(count)).letter
     return None if choice is None else _OPTION_LETTERS.index(choice)
+
+
+def _is_disowned(coded: str, count: int) -> bool:
+    """Whether a text names labels only as somebody else's view, or as a first thought."""
+    if count > len(_OPTION_LETTERS):
+        return False
+    shown = options_of(tuple(_options(count).items()))
+    text = normalize_response(Response(_KINDS.sub(r"\1", coded), range(len(coded))))
+    return all(
+        mention.stance == IGNORED for mention in Statements(text, shown).mentions
+    )
 
 
 def macro_f1(read: Sequence[str], gold: Sequence[str], labels: Sequence[str]) -> float:
