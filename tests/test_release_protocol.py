@@ -5,6 +5,7 @@ ba2a58b, filled by hand with sample items.
 """
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +13,8 @@ from typer.testing import CliRunner
 
 from hkcanto import tasks
 from hkcanto_tasks import load_task
+from hkcanto_tasks.benchmark_files import read_benchmark
 from hkcanto_tasks.cli import app
-from hkcanto_tasks.declarations import PromptTemplate
 from hkcanto_tasks.errors import CatalogueError
 from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.tasks import task_as_run
@@ -159,11 +160,24 @@ def test_the_command_that_shows_a_prompt_says_what_only_a_chat_gets() -> None:
 
 
 def test_a_way_of_reading_that_the_kind_does_not_have_is_refused(
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
-    prompts = task_as_run("hkcanto_g2p").task.benchmark.prompts
-    monkeypatch.setitem(
-        prompts, "g2p", PromptTemplate(question="{sentence}", reads="occurs")
+    file = tmp_path / "benchmark.toml"
+    file.write_text(
+        """
+name = "readings"
+title = "Readings"
+[data]
+[prompts.g2p]
+question = "{sentence}"
+reads = "occurs"
+[[tasks]]
+name = "readings"
+title = "Readings"
+kind = "g2p"
+files = "test.jsonl"
+""",
+        "utf-8",
     )
     with pytest.raises(CatalogueError, match="prompt 'g2p' with reads = 'occurs'"):
-        task_as_run("hkcanto_g2p", shots=1)
+        read_benchmark(file)

@@ -56,8 +56,10 @@ class TranslationFrame:
         """Return a response without the frame, and the names of the removed parts.
 
         Examples:
-            >>> TranslationFrame("He left.").without("好的！\\n\\n佢走咗。\\n\\n希望幫到你！")
-            ('佢走咗。', {'notes', 'preamble'})
+            >>> frame = TranslationFrame("He left.")
+            >>> text, parts = frame.without("好的！\\n\\n佢走咗。\\n\\n希望幫到你！")
+            >>> text, sorted(parts)
+            ('佢走咗。', ['notes', 'preamble'])
         """
         lines = text.splitlines(keepends=True)
         start = self._start(lines[:_LINES_READ])

@@ -722,6 +722,10 @@ def test_a_judge_that_only_repeats_the_text_gives_no_points(
 def test_a_judge_can_label_an_attack_as_shown_or_as_written(tmp_path: Path) -> None:
     *attacks, reasoning = HOSTILE  # reasoning never reaches the judge
     assert "<think>" in reasoning
+    # Nor do a template's own tokens, which no answer contains.
+    attacks = [
+        attack for attack in attacks if "<|im_" not in attack and "</s>" not in attack
+    ]
     as_written = {neutralize(attack): attack for attack in attacks}
 
     def script(messages: list[Any], config: GenerateConfig) -> str:

@@ -187,7 +187,8 @@ def test_a_name_with_a_line_break_is_refused(
                 include_path=task_path(), include_defaults=False
             ).all_tasks
             assert "quiz" not in there
-            assert f"{toml}: Expected `str` matching regex" in caplog.text
+            assert f"{toml}: task " in caplog.text
+            assert "Expected `str` matching regex" in caplog.text
             assert not planted.exists()
 
 
