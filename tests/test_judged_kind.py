@@ -162,6 +162,17 @@ def test_figures_are_those_made_by_hand_and_a_failing_judge_costs_no_run(
 
 
 @pytest.mark.usefixtures("example")
+def test_a_judge_that_is_asked_again_counts_by_its_second_reply(tmp_path: Path) -> None:
+    def says(_: str) -> str:
+        return "Level: 1" if "cannot be used" in grader.asked[-1] else "It depends."
+
+    grader = Grader(says)
+    found = figures(judged(tmp_path, grader, lambda _: "好。", limit=2))
+    assert len(grader.asked) == 4
+    assert (found["mean_level"], found["unjudged_rate"]) == (1, 0)
+
+
+@pytest.mark.usefixtures("example")
 def test_the_judge_sees_request_answer_and_scale_but_no_reasoning(
     tmp_path: Path,
 ) -> None:
@@ -585,6 +596,17 @@ WRONG = {
         "passes = [1]",
     ): "levels [1] pass and [2, 3] do not, but according to "
     "rubric.higher_is_better, higher levels are better",
+    # 1 is worse than a level that passes, and does not; 3 is better, and does not.
+    (
+        "passes = [2, 3]",
+        "passes = [1, 3]",
+    ): "levels [1, 3] pass and [2] do not, but according to "
+    "rubric.higher_is_better, higher levels are better",
+    (
+        "passes = [2, 3]\nhigher_is_better = true",
+        "passes = [2]\nhigher_is_better = false",
+    ): "levels [2] pass and [1, 3] do not, but according to "
+    "rubric.higher_is_better, lower levels are better",
     ("passes = [2, 3]", "pases = [2, 3]"): "unknown field `pases`",
     ("passes = [2, 3]", ""): "missing required field `passes`",
     (CHINESE, ""): "missing required field `rubric`",
@@ -673,6 +695,16 @@ def test_what_is_not_one_level_is_unread_and_says_why() -> None:
     for reply, why in UNREAD:
         with pytest.raises(ValueError, match=re.escape(why)):
             read_level(reply, SCALE)
+
+
+def test_a_level_may_be_named_in_any_case() -> None:
+    named = msgspec.structs.replace(
+        SCALE, levels=(Level(number=0, name="None"), Level(number=1, name="Some"))
+    )
+    for reply in ("Level: 1 (Some)", "Level: 1 (some)", "LEVEL: 1 (SOME)"):
+        assert read_level(reply, named).number == 1, reply
+    with pytest.raises(ValueError, match="the level 'None', but the reply says 'Some'"):
+        read_level("Level: 0 (some)", named)
 
 
 # ---------------------------------------------------------------------- agreement with people

@@ -15,6 +15,7 @@ NLI = {"entailment": ["蘊含"], "not_entailment": ["唔蘊含"]}
 SAME = {"似": [], "唔似": []}
 SENSE = {"similar": ["相同", "相似"], "different": ["唔同"]}
 GRADES = {"1": [], "10": [], "1.5": []}
+COLOURS: dict[str, list[str]] = {f"{name}色": [] for name in "紅橙黃綠青藍紫黑白灰"}
 
 
 def test_the_label_that_a_response_settles_on() -> None:
@@ -64,6 +65,9 @@ def test_the_label_that_a_response_settles_on() -> None:
         (SENTIMENT, "A. 正面\nB. 負面\nC. 中性\n答案：B", "負面", "settled"),
         (SENTIMENT, "正面或負面", None, "none: several"),
         (SENSE, "first similar, then different", None, "none: several"),
+        # Ten have a letter each; more have not.
+        (COLOURS, "紅色或藍色。答案：藍色", "藍色", "settled"),
+        ({**COLOURS, "啡色": []}, "紅色或藍色。答案：藍色", None, "none: several"),
         # None.
         (SENTIMENT, "", None, "none: empty"),
         (SENTIMENT, "B", None, "none: no label"),

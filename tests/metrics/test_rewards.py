@@ -503,6 +503,16 @@ def test_the_last_complete_jyutping_counts_and_alternatives_earn_nothing() -> No
         assert jyutping_reward([text], ["nei5 hou2"]) == [reward], text
 
 
+def test_a_stretch_as_long_as_the_shortest_variant_is_complete() -> None:
+    gold = "m4 (hai6|hai6 aa3)"
+    for text, reward in [
+        ("你：nei5。唔係：m4 hai6", 1.0),
+        ("你：nei5。唔係呀：m4 hai6 aa3", 1.0),
+        ("唔：m4。係：hai5", 0.5),  # no stretch is complete
+    ]:
+        assert jyutping_reward([text], [gold]) == [reward], text
+
+
 def test_a_loop_of_few_characters_earns_nothing() -> None:
     for loop in [
         "係唔想諗都唔想諗唔駛諗都唔駛唔想諗都唔駛",

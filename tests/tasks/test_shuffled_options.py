@@ -6,6 +6,8 @@ import pytest
 
 from hkcanto_tasks import load_task
 from hkcanto_tasks.printable import warn_once
+from hkcanto_tasks.samples import Sample
+from hkcanto_tasks.tasks import task_as_run
 
 from ..answering import AnsweringLM
 from ..lm_eval.evaluating import evaluate
@@ -92,3 +94,23 @@ def test_worked_examples_are_shuffled_with_their_answers_in_both_harnesses(
         each.id: ("".join(part.text for part in each.input), each.target)
         for each in tasks.run(task="quiz").dataset
     } == asked
+
+
+def test_a_question_has_the_same_order_in_every_language() -> None:
+    # Otherwise, a difference between languages would also be one of positions.
+    orders = []
+    for language in ("yue", "en"):
+        name = f"hkcanto_mmlu_{language}"
+        kind = task_as_run(name, shuffle_choices=3)
+        rows = [
+            Sample(
+                id=f"{name}/anatomy/{number}",
+                subject="anatomy",
+                choices=("first", "second", "third", "fourth"),
+                target="A",
+            )
+            for number in range(20)
+        ]
+        orders.append([sample.choices for sample in kind.scored(rows)])
+    assert orders[0] == orders[1]
+    assert len({*orders[0]}) > 10  # of 24 orders
