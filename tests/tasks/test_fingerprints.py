@@ -1,5 +1,6 @@
 """A signature changes with every edit of prompts or answer reading, declared or in code."""
 
+import os
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -134,6 +135,26 @@ def test_a_signature_does_not_depend_on_the_subjects_asked_first() -> None:
         signature_of(task_as_run("hkcanto_cultural", **first), "")
         signed.append(hashes(signature_of(task_as_run("hkcanto_cultural"), "").text))
     assert signed[0] == signed[1]
+
+
+def test_examples_in_turns_of_their_own_are_sent_otherwise() -> None:
+    sent = []
+    for options in ({}, {"multiturn": True}, {"shots": 0}):
+        kind = task_as_run("hkcanto_cultural", **options)
+        sent.append(signing.fingerprints(kind).sent)
+    assert len({*sent}) == 3
+
+
+def test_examples_that_no_prompt_shows_do_not_name_the_data(
+    own: Callable[..., None],
+) -> None:
+    made = []
+    for rows in (ROWS, ROWS.replace("甲", "金")):
+        own()
+        Path(os.environ["HKCANTO_BENCHMARKS"], "dev.csv").write_text(rows, "utf-8")
+        made.append([load_task("quiz", shots=shots).revision for shots in (0, 1)])
+    assert made[0][0] == made[1][0]
+    assert made[0][1] != made[1][1]
 
 
 def test_an_edit_of_how_it_is_read_is_signed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,9 @@
 from typing import Any
 
 from hkcanto_tasks.signing import signature_of
-from hkcanto_tasks.tasks import task_as_run
+from hkcanto_tasks.tasks import load_task, task_as_run
+
+from .quiz import Quiz
 
 
 def signed(name: str, **asked: object) -> str:
@@ -21,6 +23,7 @@ EQUAL: tuple[tuple[tuple[str, dict[str, Any]], tuple[str, dict[str, Any]]], ...]
     (("hkcanto_cultural_0shot", {"shots": 2}), ("hkcanto_cultural", {"shots": 2})),
     (("hkcanto_cultural_food", {}), ("hkcanto_cultural", {"subjects": "food"})),
     (("hkmmlu_stem", {}), ("hkmmlu", {"subjects": ["stem"]})),
+    (("hkmmlu", {"multiturn": True}), ("hkmmlu", {})),  # without examples, no turns
     (("hkmmlu_hk_law", {"cot": True}), ("hkmmlu_cot", {"subjects": "hk_law"})),
 )
 
@@ -40,6 +43,22 @@ def test_a_run_on_some_subjects_is_not_signed_as_the_whole() -> None:
     two = signed("hkmmlu", subjects="dentistry,hk_law")
     assert "|subjects:hk_law+dentistry|" in two or "|subjects:dentistry+hk_law|" in two
     assert two == signed("hkmmlu", subjects=["hk_law", "dentistry"])
+
+
+def test_subjects_that_the_data_lacks_are_signed_if_they_were_asked_for(
+    quiz: Quiz,
+) -> None:
+    # The log's number of items and the title say what is missing; the signature, what was asked.
+    row = '[{"question": "邊個？", "A": "甲", "B": "乙", "answer": "A"}]'
+    quiz(
+        'letters = "AB"\nfiles = { test = "{stem}.json" }\n'
+        'subjects = [{ name = "food" }, { name = "law" }, { name = "sport" }]',
+        files={"data/food.json": row, "data/law.json": row},
+    )
+    assert "subjects:" not in load_task("quiz").signature
+    two = load_task("quiz", "food,sport")
+    assert [subject.name for subject in two.task.subjects] == ["food"]
+    assert "|subjects:food+sport|" in two.signature
 
 
 def test_a_chain_of_thought_has_the_number_of_examples_that_its_variant_has() -> None:
