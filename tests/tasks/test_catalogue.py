@@ -20,6 +20,9 @@ from hkcanto_tasks.declarations import DEFINITIONS
 from hkcanto_tasks.errors import CatalogueError
 from hkcanto_tasks.kinds import find_kind
 from hkcanto_tasks.results.published import published_tables
+from hkcanto_tasks.tasks import task_as_run
+
+from .quiz import Quiz
 
 TEXT = (BENCHMARKS / "hkcanto" / "benchmark.toml").read_text("utf-8")
 
@@ -308,3 +311,12 @@ def test_every_entry_has_a_chinese_title_and_a_source() -> None:
             assert task.specified or benchmark.tasks == (
                 task,
             )  # its paper is of it alone
+
+
+def test_up_to_six_subjects_have_figures_of_their_own(quiz: Quiz) -> None:
+    for count, own in ((1, 0), (2, 2), (6, 6), (7, 0)):
+        names = [f"s{number}" for number in range(count)]
+        subjects = ", ".join(f'{{ name = "{name}" }}' for name in names)
+        quiz(f'files = {{ test = "{{stem}}.json" }}\nsubjects = [{subjects}]')
+        figures = {figure.name for figure in task_as_run("quiz").figures}
+        assert len(figures.intersection(f"acc_{name}" for name in names)) == own, count

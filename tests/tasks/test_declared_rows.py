@@ -185,6 +185,7 @@ def test_a_file_that_is_not_data_is_refused(folder: Folder) -> None:
         ),
         (to_simplified(as_csv(MANY, HEADER)), "Simplified"),
         (as_csv(MANY[:20] * 3, HEADER), "same questions several times"),
+        (as_csv(MANY[:20] * 2, HEADER), "same questions several times"),
         (as_csv([*MANY, *[(*row[:5], "B") for row in MANY]], HEADER), "other answers"),
     ):
         if complaint is None:
@@ -395,6 +396,10 @@ def test_columns_that_nothing_shows_are_said(
     assert line.startswith("no prompt shows the columns passage: name those")
     quiz('letters = "AB"', row, question="{passage}{question}\n{options}")
     assert load_task("quiz").differences == []
+    year = {"Year": "2026", "year of birth": "1999"}
+    quiz('letters = "AB"\nignored = ["Year", "passage"]', row | year)
+    (line,) = load_task("quiz").differences
+    assert line.startswith("no prompt shows the columns year of birth: name those")
 
 
 # ---------------------------------------------------------------------- formats
@@ -627,6 +632,15 @@ def test_a_last_row_that_is_cut_off_is_a_truncated_file(folder: Folder) -> None:
     for cut in ("香港邊個部門負責檢控？,律政司", '"香港邊個部門負責檢控？","律政司"'):
         with pytest.raises(DataCorrupt, match="truncated"):
             load(folder, whole + cut)
+
+
+def test_a_short_last_row_with_a_line_end_is_one_bad_row(folder: Folder) -> None:
+    loaded = load(
+        folder, as_csv([LAW, LAW], HEADER) + "香港邊個部門負責檢控？,律政司\r\n"
+    )
+    assert len(loaded.samples) == 2
+    (bad,) = loaded.bad
+    assert bad.what == f"2 cells instead of {len(HEADER)}"
 
 
 def test_an_item_without_a_reference_is_named(quiz: Quiz) -> None:

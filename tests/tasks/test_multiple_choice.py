@@ -13,6 +13,8 @@ from hkcanto_tasks.catalogue import named_tasks
 from hkcanto_tasks.errors import OptionError
 from hkcanto_tasks.samples import Sample
 
+from .quiz import Quiz
+
 # Appendices C and D. The MMLU sentence is from the release; the linguistic ones are in Appendix E.
 SENTENCES = {
     "hkcanto_dse_zh": "Follow the given examples and answer the question. The question is about "
@@ -240,3 +242,35 @@ def test_every_name_of_the_design_exists() -> None:
     assert not any(
         name.startswith("tmmluplus_") and "gen" not in name for name in names
     )
+
+
+def test_the_length_of_a_response_is_all_of_it_but_its_reasoning() -> None:
+    law = load_task("hkcanto_law").kind
+    asked = Sample(id="", choices=("旺角", "灣仔", "沙田", "元朗"), target="B")
+    for response, answer, length in (
+        ("B", "B", 1),
+        ("B\n因為佢喺灣仔。", "B", 9),  # the second line is not scored
+        ("<think>旺角？唔係。</think>B。", "B", 2),
+        ("", "", 0),
+    ):
+        judgement = law.judge(response, asked)
+        assert (judgement.answer, judgement.length) == (answer, length), response
+
+
+def test_each_example_of_a_chain_of_thought_needs_reasoning(quiz: Quiz) -> None:
+    texts = (
+        'question_cot = "{question}\\n{options}\\n諗下先。"\n'
+        'answer_cot = "{reasoning}答案：{answer}"'
+    )
+    row = {"question": "邊個？", "A": "甲", "B": "乙", "answer": "A"}
+    rows = [
+        {**row, "question": f"{number}？", "explanation": f"因為{number}。"}
+        for number in range(3)
+    ]
+    quiz('letters = "AB"', *rows, texts=texts)
+    examples = load_task("quiz", cot=True, shots=2).shots("")
+    assert [each.answer for each in examples] == ["因為0。答案：A", "因為1。答案：A"]
+    rows[1]["explanation"] = " "
+    quiz('letters = "AB"', *rows, texts=texts)
+    with pytest.raises(OptionError, match="no reasoning for worked examples"):
+        load_task("quiz", cot=True, shots=2).shots("")
