@@ -416,6 +416,24 @@ def test_the_gate_of_a_corpus_is_not_below_the_loss_of_the_figure():
     assert not found.gate.passed
 
 
+def test_a_corpus_that_loses_more_than_its_items_passes_no_gate():
+    # B has 60 short texts right that A has wrong, but not the one long text, which is most of the
+    # corpus: the figure loses, although the items gain.
+    long = "".join(map(chr, range(0x4E00, 0x4E00 + 900)))
+    short = [chr(0x5E00 + place) * 3 for place in range(60)]
+    old = [Pair(long, long, "s"), *(Pair("。", text, "s") for text in short)]
+    new = [Pair("。", long, "s"), *(Pair(text, text, "s") for text in short)]
+    a, b = (
+        a_run("hkmmlu_translation_zh_yue", {}, label=label, pairs=pairs)
+        for label, pairs in (("old", old), ("new", new))
+    )
+    found = compare(a, b, metric="chrf", **FAST, gate=5)
+    assert found.overall.wins == 60
+    assert found.overall.difference.value < -50
+    assert found.gate.bound == pytest.approx(-found.overall.difference.value)
+    assert not found.gate.passed
+
+
 # --- the gate
 
 
@@ -824,6 +842,17 @@ def test_several_tasks_begin_with_who_leads_and_where_it_is_sure(compared):
     assert values(made, "Sure", "a", "b") == ["✓", 45, 100]
     assert made.columns[3].drawn
     assert [section.name for section in others] == ["parts"]
+
+
+def test_of_equally_sure_differences_the_largest_is_first(compared):
+    # One item differs in each task, so McNemar's p is 1: B loses 1 of 2, and wins 1 of 10.
+    runs = [
+        [law([0] + [1] * 9, "a"), law([1, 1], "a", shots=0)],
+        [law([1] * 10, "b"), law([0, 1], "b", shots=0)],
+    ]
+    first, *_ = compared(*runs)[0].sections
+    gains = [row.values[3].value for row in first.blocks[-1].rows]
+    assert gains == pytest.approx([-50, 10])
 
 
 def test_the_first_verdict_is_followed_by_what_makes_it_less(compared):

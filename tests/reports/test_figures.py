@@ -9,7 +9,7 @@ from scipy.stats import chi2, t
 from statsmodels.stats.proportion import proportion_confint
 
 from hkcanto_tasks.catalogue import find_task
-from hkcanto_tasks.figures import ItemValue, Pair, standard_error
+from hkcanto_tasks.figures import ItemValue, Pair, figures, standard_error, value
 from hkcanto_tasks.results.statistics.estimates import (
     Disagreement,
     HarnessAgreement,
@@ -186,6 +186,14 @@ def test_figures_that_the_harness_reports_alike_agree():
     }
     found = harness_agreement(replace(run, reported=reported))
     assert found == HarnessAgreement(1, [Disagreement(subject, "acc", 0.5, 0.25)])
+
+
+def test_a_harness_counts_the_errors_over_an_empty_reference_too():
+    # 2 errors over nothing, 0.5 · 4 errors over 4, 0.25 · 4 over 4: 5 errors over 8.
+    (rate,) = figures("ser")
+    items = [ItemValue.of(*each) for each in ((2, "", 0), (0.5, "", 4), (0.25, "", 4))]
+    assert value(rate, items) == 5 / 8
+    assert value(rate, items[:1]) == 2
 
 
 def test_a_rate_over_an_empty_reference_is_its_number_of_errors():

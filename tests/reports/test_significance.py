@@ -10,6 +10,7 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import binomtest, norm, permutation_test, t
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import proportion_confint
 
 from hkcanto_metrics.labels import label_statistics
 from hkcanto_metrics.translation import sufficient_statistics
@@ -375,6 +376,14 @@ def test_so_few_differing_items_never_exclude_no_difference(
     assert low <= 0 <= high
 
 
+def test_six_differing_items_have_students_interval():
+    # 2 / 2⁶ < 0.05. The mean is 0, the squares sum to 6 · 0.25, and one more is added:
+    # √(1.75 / (7 · 9)) is 1 / 6.
+    six = [0.5, -0.5] * 3
+    reach = t.ppf(0.975, 7) / 6
+    assert paired_mean_interval([*six, 0, 0]) == pytest.approx((-reach, reach))
+
+
 def test_runs_that_differ_by_the_same_everywhere_have_a_width():
     low, high = paired_mean_interval([0.2] * 50)
     assert low < 0.2 < high
@@ -470,6 +479,21 @@ def test_macro_f1_of_a_label_without_items_is_open_to_both_sides():
     assert found.value == 0.5
     assert found.high == 1
     assert found.low == pytest.approx(0.5 - 2**0.5 * (1 - 0.8064) / 2, abs=1e-3)
+
+
+def test_macro_f1_of_equal_epochs_is_as_wide_as_of_one():
+    # "a" is right 6 times of 7, "b" once of 2. By hand: Wilson's ends of these shares, as F1.
+    rows, _ = label_statistics([*"aaaaaaba"], [*"aaaaaabb"], ["a", "b"])
+    shares = np.array(
+        [proportion_confint(*of, method="wilson") for of in ((6, 7), (1, 2))]
+    )
+    f1 = np.array([[12 / 13], [2 / 3]])
+    squares = (2 * shares / (1 + shares) - f1) ** 2
+    below, above = np.sqrt(2 * squares.sum(axis=0)) / 2
+    expected = f1.mean() - below, min(1, f1.mean() + above)
+    for epochs in (1, 2, 5):
+        found = macro_f1_estimate(rows * epochs, 8 * epochs)
+        assert (found.low, found.high) == pytest.approx(expected), epochs
 
 
 def test_each_figure_is_above_another_by_its_own_side_of_the_interval() -> None:
