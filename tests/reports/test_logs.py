@@ -213,6 +213,15 @@ def columns(task: str, *rows: tuple[str, str, str, dict[str, float], str]) -> It
     return found.items()
 
 
+def test_chance_is_one_of_the_options_that_an_item_has() -> None:
+    of = task_as_run("hkmmlu")
+    found = ItemRows(of)
+    for options in (("甲", "乙", "丙", "丁"), ("甲", "乙", None, None)):
+        item = Sample(id=f"{options}", subject="hk_law", choices=options, target="A")
+        found.add(item, of.judge("A", item), "A")
+    assert sorted(found.items().values["chance"]) == [1 / 4, 1 / 2]
+
+
 def test_questions_on_one_passage_are_one_cluster() -> None:
     passage = "讀" * 120
     questions = (f"{passage}一", f"{passage}二", "短", "短", "短咗")
@@ -332,6 +341,20 @@ def test_a_run_of_some_subjects_gives_way_to_one_of_all(
         len(read_runs([tmp_path / "first", f"law={tmp_path / 'later'}"]))
         == len(read) + 1
     )
+
+
+def test_of_several_filters_the_first_ones_figures_count(tmp_path: Path) -> None:
+    log = run_lm_eval(
+        tmp_path, "hkcanto_law", model=AnsweringLM(lambda _: "A"), limit=4
+    )
+    content = json.loads(log.read_text("utf-8"))
+    figures = content["results"]["hkcanto_law"]
+    assert figures["acc,none"] != 0.123
+    figures["acc,another"] = 0.123
+    log.write_text(json.dumps(content), "utf-8")
+    (run,) = read_runs(log)
+    assert run.reported[(), "acc"] == figures["acc,none"]
+    assert harness_agreement(run).different == []
 
 
 def test_runs_of_single_subjects_are_one_run(

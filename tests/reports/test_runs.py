@@ -1,6 +1,10 @@
 """Made-up runs: their completeness, and the names of their conditions."""
 
-from hkcanto_tasks.results.runs import Items
+from dataclasses import replace
+
+from hkcanto_tasks.catalogue import find_task
+from hkcanto_tasks.results.logs import _joined_runs
+from hkcanto_tasks.results.runs import Items, SkippedLog
 
 from .building import a_run, changed
 
@@ -73,3 +77,15 @@ def test_only_pinned_data_is_trusted():
     assert made.trusted_data
     for data in ("", "sample", "local-1a2b3c4", "b047f9f+local-mixed"):
         assert not changed(made, data=data).trusted_data
+
+
+def test_a_finished_run_goes_before_an_unfinished_one_of_more_subjects():
+    first, second, *_ = find_task("hkcanto_law").subjects
+    finished = a_run("hkcanto_law", {"acc": [1, 1]}, subjects=[first.name] * 2)
+    larger = a_run("hkcanto_law", {"acc": [1, 1]}, subjects=[first.name, second.name])
+    skipped = list[SkippedLog]()
+    (kept,) = _joined_runs([replace(larger, status="cancelled"), finished], skipped)
+    assert kept.items is finished.items
+    assert len(skipped) == 1
+    (kept,) = _joined_runs([larger, finished], skipped)
+    assert kept.items is larger.items

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from typer.testing import CliRunner
 
 from hkcanto import tasks
 from hkcanto_tasks.cli import app
+from hkcanto_tasks.results.runs import Usage
 
 from .harness_runs import AnsweringLM, answering_model, run_inspect, run_lm_eval
 
@@ -90,12 +92,12 @@ def test_a_judge_has_its_own_tokens_even_if_it_is_the_same_model(
 
 
 def test_time_is_that_in_which_some_sample_ran(tmp_path: Path) -> None:
-    """Two samples at once, a pause as before an `eval-retry`, and a third."""
-    log = run_inspect(tmp_path, tasks.hkmmlu(), limit=3, log_format="json")
+    """Four samples at once, two of them short; a pause as before an `eval-retry`, and a fifth."""
+    log = run_inspect(tmp_path, tasks.hkmmlu(), limit=5, log_format="json")
     start = datetime.fromisoformat("2026-11-01T12:00:00+00:00")
 
     def at(content: dict[str, Any]) -> None:
-        spans = ((0, 10), (4, 16), (3600, 3605))
+        spans = ((0, 10), (4, 16), (5, 6), (7, 8), (3600, 3605))
         for sample, (begin, end) in zip(content["samples"], spans, strict=True):
             sample["started_at"] = (start + timedelta(seconds=begin)).isoformat()
             sample["completed_at"] = (start + timedelta(seconds=end)).isoformat()
@@ -132,6 +134,19 @@ def test_the_time_of_cached_answers_is_unknown(law: Path) -> None:
     found = usage_of(law)
     assert "seconds" not in found
     assert (found["prompt_tokens"], found["answer_tokens"]) == (2 * 5, 2 * 7)
+
+
+def test_a_count_of_zero_is_left_out_of_a_log_and_an_unknown_one_of_a_sum() -> None:
+    optional = ("cached_tokens", "reasoning_tokens", "judge_tokens")
+    first = Usage(1, prompt_tokens=5, answer_tokens=7, dollars=0.5)
+    more = dict.fromkeys(optional, 3)
+    total = Usage.total([first, replace(first, **more, answer_tokens=None)])
+    assert total.known == {
+        "answers": 2,
+        "prompt_tokens": 10,
+        "dollars": 1.0,
+        **dict.fromkeys(optional, 3),
+    }
 
 
 class Loading(AnsweringLM):
