@@ -194,6 +194,10 @@ WRONG: dict[str, tuple[Change, str]] = {
         of("acc", uncertainty={"num_samples": 100_000}),
         "acc has 100,000 items, but its task has 252",
     ),
+    "more answers": (
+        of("unparsed_rate", uncertainty={"num_samples": 253}),
+        "unparsed_rate has 253 items, but its task has 252",
+    ),
     "some items": (counted("30"), "it has 30 of 252 items"),
     "other digits": (counted("٢٥٢"), "it has ٢٥٢ of 252 items"),
     "unknown figure": (

@@ -78,6 +78,10 @@ def test_a_log_likelihood_is_a_request_for_each_letter_and_no_answer() -> None:
     ]
     assert rows["hkcanto_law_mc"]["requests"] == sum(letters)
     assert rows["hkcanto_law_mc"]["answer_limit"] == 0
+    # A prompt is sent for each letter, but only once without a cache that has it.
+    news = [row["prompt_tokens"] * (1 - row["cacheable"]) for row in rows.values()]
+    assert news[0] == pytest.approx(news[1])
+    assert rows["hkcanto_law_mc"]["cacheable"] > 3 / 4
 
 
 def test_one_price_alone_is_refused() -> None:
