@@ -19,8 +19,11 @@ from hkcanto_tasks.tasks import load_task
 
 from ..answering import AnsweringLM
 from ..cases import named
+from ..reports import harness_runs
 from ..tasks import by_hand
 from ..tasks.by_hand import Item
+from ..tasks.quiz import Quiz
+from ..tasks.quiz import quiz as quiz
 from .evaluating import evaluate, first_prompt
 
 EXACT = 1e-12
@@ -230,6 +233,21 @@ def test_log_likelihood_behind_an_opened_reasoning_block_is_refused() -> None:
     evaluate(
         "hkcanto_phonology", model=OpensReasoning(), apply_chat_template=True, limit=1
     )
+
+
+def test_log_likelihoods_of_the_catalogues_letters_are_its_requests() -> None:
+    # A text needs a space before the letter; in a chat, the answer is a message of its own.
+    for in_chat, letters in ((False, [" A", " B"]), (True, ["A", "B"])):
+        found = evaluate(
+            "hkcanto_phonology_mc",
+            model=ChattingLM(),
+            apply_chat_template=in_chat,
+            limit=2,
+        )
+        for sample in found["samples"]["hkcanto_phonology_mc"]:
+            assert [each[1] for each in sample["arguments"]][:2] == letters
+            sent, catalogues = sample["doc"]["requested"]
+            assert sent == catalogues
 
 
 @pytest.mark.parametrize(
@@ -462,3 +480,27 @@ def test_a_prompt_of_the_users_own_is_that_of_the_worked_examples_too(
     )
     plain = evaluate("mine", model=model, limit=1, include_path=[str(tmp_path)])
     assert plain["configs"]["mine"]["metadata"]["signature"] == loaded.signature
+
+
+def test_responses_cut_off_while_reasoning_are_said_if_more_than_one_in_twenty(
+    quiz: Quiz, caplog: pytest.LogCaptureFixture
+) -> None:
+    rows = [
+        {"question": f"第{place}條？", "A": "甲", "B": "乙", "answer": "AB"[place % 2]}
+        for place in range(10, 30)
+    ]
+    quiz('letters = "AB"\nfiles = { test = "test.json" }', *rows)
+    for cut in (0, 1, 2):
+        caplog.clear()
+        asked = [f"第{place}條？" for place in range(10, 10 + cut)]
+
+        def answer(prompt: str, asked: list[str] = asked) -> str:
+            return "<think>諗緊" if any(each in prompt for each in asked) else "A"
+
+        evaluate("quiz", model=harness_runs.AnsweringLM(answer))
+        said = {each.message for each in caplog.records if "cut off" in each.message}
+        if cut < 2:  # at most 5 %
+            assert not said
+        else:
+            (line,) = said
+            assert line.startswith("quiz: 2 of 20 responses were cut off at 12 tokens")

@@ -11,6 +11,7 @@ import pytest
 from lm_eval.tasks import TaskManager
 
 from hkcanto_lm_eval import before_model, task_path
+from hkcanto_lm_eval.config import seed_sent
 from hkcanto_tasks import load_task
 from hkcanto_tasks.errors import OptionError
 
@@ -107,6 +108,26 @@ def test_arguments_of_the_model_are_not_refused(
             assert first_prompt(results, G2P).count("Example ") == 2
 
 
+def test_of_the_users_seeds_the_one_for_sampling_is_sent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # As lm-eval reads them: one for all, or random, numpy, torch and the choice of examples.
+    chat = ("--model", "local-chat-completions")
+    for given, sent in [
+        ((), {"seed": None}),
+        (("--seed", "42"), {"seed": 42}),
+        (("--seed", "1,2,3"), {"seed": 3}),
+        (("--seed", "1,2,3,4"), {"seed": 3}),
+        (("--seed", "1,2,None,4"), {"seed": None}),
+        (("--seed", "42", "--gen_kwargs", "seed=7"), {}),
+        (("--seed", "42", "--model_args", "model=x,seed=7"), {}),
+        (("--seed", "42", "--model", "dummy"), {}),
+    ]:
+        with named(given):
+            on_the_command_line(monkeypatch, *chat, *given)
+            assert seed_sent() == sent
+
+
 def test_a_slip_of_a_caller_in_python_is_refused() -> None:
     for slip in ["exampels", "example", "Examples", "shot", "subject", "reasonning"]:
         with (
@@ -149,6 +170,17 @@ def test_a_task_that_was_checked_before_the_model_is_not_loaded_again(
     assert loads == ["hkmmlu", "hkmmlu_cot"]
     manager.load(names)
     assert loads == ["hkmmlu", "hkmmlu_cot"]
+
+
+def test_the_examples_of_a_command_are_looked_for_unless_the_task_has_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # lm-eval keeps an explicit 0, whatever --num_fewshot says.
+    on_the_command_line(monkeypatch, "--num_fewshot", "50")
+    manager = TaskManager(include_path=[task_path()], include_defaults=False)
+    assert manager.match_tasks(["hkcanto_cultural_0shot"])
+    with pytest.raises(OptionError, match="shots=50, but there are"):
+        manager.match_tasks(["hkcanto_cultural"])
 
 
 def test_a_file_is_opened_once_a_task(
