@@ -16,8 +16,6 @@ from .answering import AnsweringLM
 from .lm_eval.evaluating import evaluate
 from .recording import FORMS, RecordingServer, letter, recording, text_of
 
-pytestmark = pytest.mark.slow
-
 GENERATIVE = [
     name
     for name, task in named_tasks().items()
@@ -36,7 +34,15 @@ class ChattingLM(AnsweringLM):
 
 
 @pytest.mark.parametrize("multiturn", [None, True])
-@pytest.mark.parametrize("name", GENERATIVE)
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        if name == "hkcanto_cultural"
+        else pytest.param(name, marks=pytest.mark.slow)
+        for name in GENERATIVE
+    ],
+)
 def test_lm_eval_sends_the_messages_that_inspect_sends(
     name: str, multiturn: bool | None
 ) -> None:
@@ -121,6 +127,7 @@ def messages_of(requests: list[dict[str, Any]]) -> list[list[tuple[str, str]]]:
     return sorted(sent)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("of_lm_eval", "of_inspect", "turns"),
     [
@@ -154,6 +161,7 @@ def test_the_command_lines_send_the_same_bytes(
 UNREAD = ("unclosed", "field-cut-off", "harmony-cut-off", "empty", "null-content")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_of_answer_is_read_alike(
     server: RecordingServer,
@@ -207,6 +215,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", KINDS)
 def test_every_kind_of_task_runs_on_every_kind_of_server(
     server: RecordingServer, task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -244,6 +253,7 @@ def test_every_kind_of_task_runs_on_every_kind_of_server(
     assert 0 <= completions <= 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["breaks", "think"])
 def test_a_completion_server_is_read_alike(server: RecordingServer, form: str) -> None:
     server.requests.clear()
@@ -260,6 +270,7 @@ def test_a_completion_server_is_read_alike(server: RecordingServer, form: str) -
     assert results["results"]["hkmmlu"]["unparsed_rate,none"] == 0
 
 
+@pytest.mark.slow
 def test_log_likelihood_on_a_chat_server_is_refused_by_lm_eval_itself(
     ask_lm_eval: Callable[..., Asked],
 ) -> None:
@@ -272,6 +283,7 @@ def test_log_likelihood_on_a_chat_server_is_refused_by_lm_eval_itself(
 # ------------------------------------------------------------------ caches, retries, failures
 
 
+@pytest.mark.slow
 def test_requests_are_not_cached(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -295,6 +307,7 @@ class Broken(AnsweringLM):
         return [(float("nan"), False)] * len(requests)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["hkmmlu", "hkmmlu_mc", "hkcanto_sentiment"])
 def test_nothing_and_no_number_are_unparsed(
     task: str, caplog: pytest.LogCaptureFixture
@@ -304,6 +317,7 @@ def test_nothing_and_no_number_are_unparsed(
     assert ("NaN as a log-likelihood" in caplog.text) == (task == "hkmmlu_mc")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("task", "figure", "value"),
     [("hkcanto_g2p", "invalid_rate", 1.0), ("hkmmlu_translation_zh_yue", "bleu", 0.0)],
@@ -315,6 +329,7 @@ def test_nothing_costs_no_run(task: str, figure: str, value: float) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_retry_with_other_data_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,6 +1,7 @@
 """The shell steps of the workflow in docs/examples/ci, run as GitHub runs them."""
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -8,10 +9,11 @@ from pathlib import Path
 
 import pytest
 import yaml
+from typer.testing import CliRunner
+
+from hkcanto_tasks.cli import app
 
 from .scripts import REPOSITORY
-
-pytestmark = pytest.mark.slow
 
 WORKFLOW = yaml.safe_load(
     (REPOSITORY / "docs/examples/ci/evaluate.yml").read_text("utf-8")
@@ -67,6 +69,7 @@ def gate(folder: Path) -> int:
     return run("Gate", folder, STATUS=status)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("lean_lm_eval")
 def test_the_steps_evaluate_compare_comment_and_gate(tmp_path: Path) -> None:
     (tmp_path / "checkpoint.txt").write_text("tojyutping\n")
@@ -86,3 +89,23 @@ def test_the_steps_evaluate_compare_comment_and_gate(tmp_path: Path) -> None:
     (tmp_path / "runs" / "base").rename(worse / "runs" / "checkpoint")
     (tmp_path / "runs" / "checkpoint").rename(worse / "runs" / "base")
     assert gate(worse) == 1
+
+
+@pytest.mark.parametrize("status", [0, 1])
+def test_the_job_ends_with_the_status_of_the_comparison(
+    tmp_path: Path, status: int
+) -> None:
+    assert run("Gate", tmp_path, STATUS=str(status)) == status
+
+
+def test_each_option_of_our_command_exists() -> None:
+    text = SHELL["Compare"].replace("\\\n", " ")
+    commands = re.findall(r"hkcanto (\w+)(.*)", text)
+    assert [name for name, _ in commands] == ["compare", "report"]
+    for name, arguments in commands:
+        described = CliRunner().invoke(
+            app, [name, "--help"], env={"COLUMNS": "200", "TERM": "dumb"}
+        )
+        assert described.exit_code == 0
+        for option in re.findall(r" (-o|--[\w-]+)", arguments):
+            assert re.search(rf"(?<![\w-]){option}(?![\w-])", described.output), option

@@ -14,8 +14,6 @@ from .answering import AnsweringLM
 from .lm_eval.evaluating import evaluate
 from .tasks.declaring import QUIZ
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("lean_lm_eval")]
-
 COMMANDS = {
     "lm_eval": [sys.executable, "-m", "lm_eval", "run", "--model", "dummy", "--tasks"],
     "inspect": [sys.executable, "-m", "inspect_ai", "eval", "--model", "mockllm/model"],
@@ -38,6 +36,8 @@ def said(harness: str, *more: str, cwd: Path, task: str = "", **env: str) -> str
     return done.stdout + done.stderr
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("lean_lm_eval")
 @pytest.mark.parametrize("harness", COMMANDS)
 def test_no_data_and_no_network(harness: str, tmp_path: Path) -> None:
     output = said(
@@ -53,6 +53,8 @@ def test_no_data_and_no_network(harness: str, tmp_path: Path) -> None:
     assert len(output.splitlines()) <= 16  # six for the message, ten around it
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("lean_lm_eval")
 @pytest.mark.parametrize("harness", COMMANDS)
 def test_a_broken_file(harness: str, tmp_path: Path) -> None:
     folder = tmp_path / "data/hkmmlu/test"
@@ -66,6 +68,8 @@ def test_a_broken_file(harness: str, tmp_path: Path) -> None:
     assert "Traceback" not in output
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("lean_lm_eval")
 @pytest.mark.parametrize(
     ("harness", "task", "option"),
     [("lm_eval", "quiz", []), ("inspect", "hkcanto/run", ["-T", "task=quiz"])],
@@ -96,6 +100,8 @@ def test_a_program_is_told_which_task_is_left_out(
     assert "The data has no file for quiz: it is left out." in caplog.messages
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("lean_lm_eval")
 @pytest.mark.parametrize(
     ("harness", "option"),
     [("lm_eval", ["--metadata", '{"shotz": 3}']), ("inspect", ["-T", "shotz=3"])],
@@ -106,6 +112,8 @@ def test_an_unknown_option(harness: str, option: list[str], tmp_path: Path) -> N
     assert "Traceback" not in output
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("lean_lm_eval")
 def test_too_many_shots_in_lm_eval(tmp_path: Path) -> None:
     output = said("lm_eval", "--num_fewshot", "9", cwd=tmp_path, HKCANTO_DATA="sample")
     assert "OptionError:" in output
@@ -113,6 +121,8 @@ def test_too_many_shots_in_lm_eval(tmp_path: Path) -> None:
     assert "Traceback" not in output
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("lean_lm_eval")
 def test_a_program_gets_the_exception(tmp_path: Path) -> None:
     program = (
         "from lm_eval import simple_evaluate\n"

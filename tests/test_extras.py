@@ -5,13 +5,15 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections import defaultdict
+from itertools import chain
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from .scripts import REPOSITORY
 
-pytestmark = pytest.mark.slow
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
 PYTHONS = [
     each.rpartition(" ")[2] for each in PROJECT["classifiers"] if "Python :: 3." in each
@@ -44,11 +46,13 @@ def run(*command: str | Path, cwd: Path = REPOSITORY, **env: str) -> str:
     return printed
 
 
-@pytest.fixture(autouse=True, scope="module")
+@pytest.fixture(scope="module")
 def uv() -> None:
     pytest.importorskip("uv", reason="needs the extra dev")
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("uv")
 @pytest.mark.parametrize("python", PYTHONS)
 def test_all_extras_at_once_are_solved(python: str, tmp_path: Path) -> None:
     """What solves all of them solves every pair."""
@@ -66,12 +70,16 @@ def test_all_extras_at_once_are_solved(python: str, tmp_path: Path) -> None:
         assert f"\n{package}==" in pinned
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("uv")
 def test_pip_installs_servers_with_a_pre_release_of_lm_eval() -> None:
     wanted = f"{REPOSITORY}[lm-eval,servers]", "lm-eval==0.5.0.dev1"
     options = ("--dry-run", "--ignore-installed", "-q", "--no-build-isolation")
     run("pip", "install", *options, *wanted)
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("uv")
 def test_uv_sync_in_a_clone_is_enough_for_inspect(tmp_path: Path) -> None:
     """As the register of inspect_evals installs it."""
     clone = tmp_path / "clone"
@@ -103,3 +111,27 @@ def test_uv_sync_in_a_clone_is_enough_for_inspect(tmp_path: Path) -> None:
         HF_HUB_OFFLINE="1",
     )
     assert "cer_published" in printed
+
+
+def test_pinned_versions_are_allowed_by_all_other_extras() -> None:
+    extras = PROJECT["optional-dependencies"]
+    asked = defaultdict(list)
+    for text in [*PROJECT["dependencies"], *chain(*extras.values())]:
+        requirement = Requirement(text)
+        if requirement.name == "hkcanto":
+            assert requirement.extras <= extras.keys(), text
+        asked[requirement.name].append(requirement.specifier)
+    pins = {
+        name: [
+            each.version
+            for specifier in specifiers
+            for each in specifier
+            if each.operator == "=="
+        ]
+        for name, specifiers in asked.items()
+    }
+    assert pins["torch"]
+    for name, versions in pins.items():
+        for version in versions:
+            for specifier in asked[name]:
+                assert specifier.contains(version, prereleases=True), (name, version)

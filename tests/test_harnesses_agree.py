@@ -11,9 +11,8 @@ from .answering import AnsweringLM
 from .inspect.test_multiple_choice import run as run_in_inspect
 from .lm_eval.evaluating import evaluate
 
-pytestmark = pytest.mark.slow
 
-
+@pytest.mark.slow
 def test_a_rule_engine_scores_alike(
     lm_eval_sample_run: Any, inspect_sample_run: Any
 ) -> None:
@@ -28,6 +27,7 @@ def test_a_rule_engine_scores_alike(
         assert score.answer == judgement["answer"], id_
 
 
+@pytest.mark.slow
 def test_the_prompts_are_the_same_text(
     lm_eval_sample_run: Any, inspect_sample_run: Any
 ) -> None:
@@ -41,6 +41,7 @@ def test_the_prompts_are_the_same_text(
         )
 
 
+@pytest.mark.slow
 def test_the_aggregates_are_the_same(
     lm_eval_sample_run: Any, inspect_sample_run: Any
 ) -> None:
@@ -54,13 +55,15 @@ def test_the_aggregates_are_the_same(
         assert value == pytest.approx(in_lm_eval[f"{name},none"], abs=1e-12), name
 
 
-CHOICE = (
-    "hkmmlu",
-    "hkmmlu_cot",
-    "tmmluplus_gen",
-    "hkcanto_cultural",
-    "hkcanto_sentiment",
-)
+SLOW_CHOICE = [
+    pytest.param(task, marks=pytest.mark.slow)
+    for task in ("hkmmlu", "hkmmlu_cot", "tmmluplus_gen", "hkcanto_sentiment")
+]
+CHOICE = ["hkcanto_cultural", *SLOW_CHOICE]
+SLOW_WRITING = [
+    pytest.param(task, marks=pytest.mark.slow)
+    for task in ("hkcanto_g2p", "hkcanto_translation_zh_yue")
+]
 
 
 def ids_in_lm_eval(task: str, **options: Any) -> list[str]:
@@ -68,7 +71,7 @@ def ids_in_lm_eval(task: str, **options: Any) -> list[str]:
     return [sample["doc"]["id"] for sample in samples]
 
 
-@pytest.mark.parametrize("task", [*CHOICE, "hkcanto_g2p", "hkcanto_translation_zh_yue"])
+@pytest.mark.parametrize("task", [*CHOICE, *SLOW_WRITING])
 def test_the_items_are_asked_in_the_same_order(task: str) -> None:
     in_inspect = [sample.id for sample in tasks.run(task=task).dataset]
     assert ids_in_lm_eval(task) == in_inspect
@@ -82,6 +85,7 @@ def test_a_limit_takes_the_same_items(task: str, tmp_path: Path) -> None:
     assert in_inspect == set(ids_in_lm_eval(task, limit=20))
 
 
+@pytest.mark.slow
 def test_the_prompts_of_every_subject_are_the_same_text(tmp_path: Path) -> None:
     """With worked examples, which are from the item's own subject in both."""
     task = tasks.run(task="tmmluplus_gen", shots=2)
@@ -97,6 +101,7 @@ def test_the_prompts_of_every_subject_are_the_same_text(tmp_path: Path) -> None:
     assert in_inspect == in_lm_eval
 
 
+@pytest.mark.slow
 def test_a_version_is_that_of_the_task_in_both(
     lm_eval_sample_run: Any, inspect_sample_run: Any
 ) -> None:

@@ -22,9 +22,8 @@ from hkcanto_tasks import read_runs
 from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.cli import app
 
+from .publishing.conftest import declare
 from .reports.harness_runs import AnsweringLM, answering_model, run_inspect, run_lm_eval
-
-pytestmark = [pytest.mark.slow, pytest.mark.realdata]
 
 LABELS = ("Positive", "Negative", "Neutral")
 
@@ -57,6 +56,8 @@ def grouped(values: Iterable[tuple[str, float]]) -> dict[str, list[float]]:
     return found
 
 
+@pytest.mark.slow
+@pytest.mark.realdata
 @pytest.mark.parametrize(
     ("task", "rule"),
     [
@@ -88,6 +89,29 @@ def test_the_headline_is_the_same_number_everywhere(
     expected = rule(task, items)
     assert expected != pytest.approx(fmean(value for _, value in items), abs=1e-4)
 
+    _, found = headline_everywhere(task, results, log)
+    if limit is None:
+        card = CliRunner().invoke(
+            app, ["publish", f"org/a={lm_eval}", "--to", "eee", "-o", str(tmp_path / "out"),
+                  "--by", "us", "--relationship", "other"],
+        )  # fmt: skip
+        assert card.exit_code == 0, card.output
+        (record,) = (tmp_path / "out").rglob("*.json")
+        for entry in json.loads(record.read_text("utf-8"))["evaluation_results"]:
+            if entry["metric_config"]["additional_details"]["headline"] == "yes":
+                found["publish"] = entry["score_details"]["score"]
+        # A record has values with ten digits.
+        assert found.pop("publish") == pytest.approx(expected, abs=1e-9)
+    for where, value in found.items():
+        assert value == pytest.approx(expected, abs=1e-12), where
+
+
+def headline_everywhere(
+    task: str, results: Path, log: Path
+) -> tuple[str, dict[str, float]]:
+    """Return the headline's name, and its value in each place, of a log of each harness."""
+    lm_eval, inspect = results.parent, log.parent
+    logged = read_eval_log(str(log))
     found = {}
     (judged,) = logged.results.scores
     headline = next(iter(judged.metrics))
@@ -116,20 +140,7 @@ def test_the_headline_is_the_same_number_everywhere(
     found["compare, a"] = comparison["effects"]["all"]["a"]
     found["compare, b"] = comparison["effects"]["all"]["b"]
     assert [each["metric"] for each in compared["gate"]["tasks"]] == [headline]
-    if limit is None:
-        card = CliRunner().invoke(
-            app, ["publish", f"org/a={lm_eval}", "--to", "eee", "-o", str(tmp_path / "out"),
-                  "--by", "us", "--relationship", "other"],
-        )  # fmt: skip
-        assert card.exit_code == 0, card.output
-        (record,) = (tmp_path / "out").rglob("*.json")
-        for entry in json.loads(record.read_text("utf-8"))["evaluation_results"]:
-            if entry["metric_config"]["additional_details"]["headline"] == "yes":
-                found["publish"] = entry["score_details"]["score"]
-        # A record has values with ten digits.
-        assert found.pop("publish") == pytest.approx(expected, abs=1e-9)
-    for where, value in found.items():
-        assert value == pytest.approx(expected, abs=1e-12), where
+    return headline, found
 
 
 def run_json(*arguments: str) -> Any:
@@ -138,6 +149,8 @@ def run_json(*arguments: str) -> Any:
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
+@pytest.mark.realdata
 def test_a_gate_tests_the_headline_and_not_plain_accuracy(tmp_path: Path) -> None:
     """B is better on the largest subjects, and worse on the small ones."""
     sizes = defaultdict(int)
@@ -172,6 +185,8 @@ def test_a_gate_tests_the_headline_and_not_plain_accuracy(tmp_path: Path) -> Non
     assert gate["bound"] >= 100 * (effects["all"]["a"] - effects["all"]["b"])
 
 
+@pytest.mark.slow
+@pytest.mark.realdata
 def test_a_gate_on_tmmluplus_is_worked_out_here_from_the_items(tmp_path: Path) -> None:
     """The figure, its interval, its test and the gate's bound, by TMMLU+'s own weights."""
 
@@ -253,3 +268,23 @@ def tangos(up: float, down: float, count: float, change: float) -> float:
         (losses - wins - count * loss)
         / np.sqrt(count * (2 * only_b + loss * (1 - loss)))
     )
+
+
+def test_a_mean_of_subjects_worked_out_by_hand_is_the_same_everywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subjects = {"large": "AAABCDAA", "small": "BA", "none": "CDB"}
+    home = declare(tmp_path / "declared", "[data]", subjects)
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(home))
+    monkeypatch.setenv("HKCANTO_DATA", "")
+    monkeypatch.delenv("HKCANTO_DATA_DIR", raising=False)
+    results = run_lm_eval(tmp_path / "lm", "quiz", model=AnsweringLM(lambda _: "A"))
+    always = answering_model(lambda _: "A")
+    log = run_inspect(tmp_path / "in", tasks.run(task="quiz"), always)
+
+    headline, found = headline_everywhere("quiz", results, log)
+    assert headline == "acc_macro"
+    # 5 of 8, 1 of 2, 0 of 3; the share of all 13 is 6/13.
+    expected = (5 / 8 + 1 / 2 + 0) / 3
+    assert len(found) == 8
+    assert found == pytest.approx(dict.fromkeys(found, expected), abs=1e-12)

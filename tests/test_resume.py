@@ -13,9 +13,11 @@ from typing import Any
 import pytest
 from inspect_ai.log import read_eval_log
 
-from .recording import RecordingServer, recording
+from hkcanto_tasks import load_task
 
-pytestmark = pytest.mark.slow
+from .lm_eval.evaluating import evaluate
+from .recording import RecordingServer, recording
+from .reports.harness_runs import AnsweringLM
 
 COUNT = 43  # HKMMLU's sample data
 MOST_REPEATED = 0.02
@@ -57,6 +59,7 @@ def repeated(server: RecordingServer) -> int:
     return len(server.requests) - COUNT
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("lean_lm_eval")
 def test_lm_eval_takes_up_a_run_from_its_cache(tmp_path: Path) -> None:
     def command(server: RecordingServer, *more: str) -> list[str]:
@@ -91,6 +94,7 @@ def test_lm_eval_takes_up_a_run_from_its_cache(tmp_path: Path) -> None:
     assert figures(halved) == figures(whole)
 
 
+@pytest.mark.slow
 def test_inspect_takes_up_a_run_from_its_log(tmp_path: Path) -> None:
     def command(server: RecordingServer) -> list[str]:
         model = ["--model", "openai-api/local/letters", "--model-base-url", server.url]
@@ -127,3 +131,24 @@ def test_inspect_takes_up_a_run_from_its_log(tmp_path: Path) -> None:
     (one,) = whole.glob("logs/*.eval")
     (two,) = set(halved.glob("logs/*.eval")) - {log}
     assert figures(two) == figures(one)
+
+
+def test_a_response_in_lm_evals_cache_is_not_asked_for_again(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def reply(prompt: str) -> str:
+        asked.append(prompt)
+        return "答案：A"
+
+    def figures(items: int) -> Any:
+        cache = str(tmp_path / "run")
+        model = AnsweringLM(reply)
+        done = evaluate("hkmmlu", model=model, limit=items, use_cache=cache)
+        return done["results"]["hkmmlu"]["acc,none"]
+
+    figures(2)
+    assert len(asked) == 2
+    resumed = figures(6)
+    assert len(asked) == len(set(asked)) == 6
+    targets = [each.target for each in load_task("hkmmlu").samples]
+    assert resumed == pytest.approx(targets[:6].count("A") / 6)

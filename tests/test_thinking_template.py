@@ -2,9 +2,13 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+
+from .answering import AnsweringLM
+from .lm_eval.evaluating import evaluate
 
 SAID = "hkcanto_law: the chat template has a reasoning block, but a response may have only 12 tokens."
 
@@ -81,3 +85,37 @@ def test_a_model_without_such_a_template_is_not_warned_of(
 ) -> None:
     run = inspect_cli("--model", f"hf/{tiny_model}", "--limit", "1", task="hkcanto/law")
     assert "reasoning block" not in run.output
+
+
+class Thinking(AnsweringLM):
+    """Has a chat template that opens a block of reasoning."""
+
+    tokenizer = SimpleNamespace(
+        chat_template="{{ messages[-1].content }}<think>\n"
+        "{% if enable_thinking is false %}</think>{% endif %}"
+    )
+
+    def apply_chat_template(self, chat_history: list[dict[str, str]], **_: Any) -> str:
+        return chat_history[-1]["content"] + "<think>\n"
+
+    def chat_template(self, *_: Any) -> str:
+        return self.tokenizer.chat_template
+
+
+@pytest.mark.parametrize(
+    ("metadata", "said"), [({}, True), ({"reasoning": True}, False)]
+)
+def test_a_template_of_any_model_is_looked_at(
+    caplog: pytest.LogCaptureFixture, metadata: dict[str, bool], said: bool
+) -> None:
+    evaluate(
+        "hkcanto_law",
+        model=Thinking(),
+        apply_chat_template=True,
+        gen_kwargs="max_gen_toks=12",
+        limit=1,
+        metadata=metadata,
+    )
+    assert (
+        "hkcanto_law: the chat template has a reasoning block" in caplog.text
+    ) == said

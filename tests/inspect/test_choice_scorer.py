@@ -7,10 +7,13 @@ from typing import Any
 
 import pytest
 from inspect_ai import Task
+from inspect_ai import score as score_log
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import read_eval_log
 from inspect_ai.scorer import choice
 from inspect_ai.solver import generate, multiple_choice
+
+from hkcanto.scorers import choice as ours
 
 from .test_second_look import run
 
@@ -89,3 +92,13 @@ def test_a_log_is_scored_again_by_the_same_scorer(tmp_path: Path) -> None:
     assert again.results is not None
     of = {each.name: each.metrics["accuracy"].value for each in again.results.scores}
     assert of == {"choice": 0, "hkcanto_choice": pytest.approx(2 / 3)}
+
+
+def test_a_run_is_scored_in_this_process(tmp_path: Path) -> None:
+    log = score_log(run(quiz(), tmp_path, reply), ours(), action="append")
+    of = {each.name: each.metrics["accuracy"].value for each in log.results.scores}
+    # Inspect's own scorer finds no letter; ours finds A and C, and none in the last one.
+    assert of == {"choice": 0, "hkcanto_choice": pytest.approx(2 / 3)}
+    read = [each.scores["hkcanto_choice"] for each in log.samples]
+    assert [each.answer for each in read] == ["A", "C", ""]
+    assert [each.value for each in read] == ["C", "C", "I"]

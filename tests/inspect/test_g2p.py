@@ -3,13 +3,18 @@
 import re
 from collections.abc import Callable
 from itertools import product
+from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
 import jiwer
 import pytest
+from inspect_ai.log import read_eval_log
+
+from hkcanto.tasks import g2p
 
 from ..cases import named
+from ..reports.harness_runs import answering_model, run_inspect
 
 
 def figures(log: Any) -> dict[str, float]:
@@ -133,3 +138,16 @@ def test_rule_engines_reach_the_release_figures(
             for name, value in expected.items():
                 assert reported[name] == pytest.approx(value, abs=5e-7)
             assert len(run.log.samples) == 145
+
+
+def test_options_reach_the_prompt_of_a_run_in_this_process(tmp_path: Path) -> None:
+    task = g2p(shots=2, examples="release", multiturn=True)
+    log = run_inspect(tmp_path, task, answering_model(lambda _: "nei5 hou2"), limit=1)
+    (sample,) = read_eval_log(str(log)).samples
+    roles = [message.role for message in sample.input]
+    assert roles == ["system", *["user", "assistant"] * 2, "user"]
+    score = sample.scores["judged"]
+    assert score.answer == "nei5 hou2"
+    # The best variant's errors, by jiwer.
+    errors, size = fewest_errors(jiwer.process_words, sample.target, "nei5 hou2")
+    assert score.value["ser"] == pytest.approx(errors / size)

@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from inspect_ai import score
 from inspect_ai.log import read_eval_log
+
+from hkcanto import tasks
+from hkcanto.scorers import judged
 
 from ..cases import named
 from ..recording import recording
-
-pytestmark = pytest.mark.slow
+from .test_second_look import run
 
 
 def rescored(log: Any, folder: Path, *arguments: str) -> Any:
@@ -42,6 +45,7 @@ def rescored(log: Any, folder: Path, *arguments: str) -> Any:
     return read_eval_log(str(made))
 
 
+@pytest.mark.slow
 def test_a_log_is_scored_again_as_it_was(
     inspect_sample_run: Any, tmp_path: Path
 ) -> None:
@@ -57,6 +61,7 @@ def test_a_log_is_scored_again_as_it_was(
             assert after.metrics == before.metrics
 
 
+@pytest.mark.slow
 def test_each_sample_of_a_table_knows_its_own_task_and_options(
     inspect_cli: Any, tmp_path: Path
 ) -> None:
@@ -72,3 +77,16 @@ def test_each_sample_of_a_table_knows_its_own_task_and_options(
     for one, other in zip(log.samples, again.samples, strict=True):
         assert one.metadata["options"]["prompt"] == "zh+scaffold"
         assert one.scores["judged"] == other.scores["judged"]
+
+
+def test_a_scorer_without_a_name_finds_the_task_in_each_sample(tmp_path: Path) -> None:
+    task = tasks.run(task="hkcanto_law", shots=0)
+    log = run(task, tmp_path, lambda _: "答案係 B。", limit=3)
+    assert {sample.scores["judged"].answer for sample in log.samples} == {"B"}
+    for sample in log.samples:
+        sample.output.completion = "答案係 C。"
+    again = score(log, judged(), action="overwrite")
+    for sample in again.samples:
+        judgement = sample.scores["judged"]
+        assert judgement.answer == "C"
+        assert judgement.value["acc"] == (sample.metadata["target"] == "C")

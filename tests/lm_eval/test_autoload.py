@@ -10,8 +10,13 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from lm_eval.api import registry
 
+from hkcanto_lm_eval import index
+from hkcanto_lm_eval._autoload import attempt
+from hkcanto_lm_eval._autoload import install as install_hook
 from hkcanto_tasks.catalogue import BENCHMARKS
+from hkcanto_tasks.errors import OptionError
 
 from .environments import (
     REPOSITORY,
@@ -23,8 +28,6 @@ from .environments import (
     uninstall,
     unpack_lm_eval,
 )
-
-pytestmark = pytest.mark.slow
 
 TASK = "hkcanto_g2p"
 BUILT_IN = "arc_easy"
@@ -139,6 +142,7 @@ def write_task(folder: Path, name: str = TASK) -> str:
     return str(folder / "mine.yaml")
 
 
+@pytest.mark.slow
 class TestInterpreterStart:
     def test_is_silent_and_imports_two_modules(
         self, alone: Environment, copy_of_alone: Environment
@@ -226,6 +230,7 @@ class TestInterpreterStart:
         assert copy_of_alone.run(f"import sys\n{start}{HOOKS}") == "1"
 
 
+@pytest.mark.slow
 class TestTasks:
     def test_are_found_without_an_option(
         self, installed: Environment, each_release: Path
@@ -379,6 +384,7 @@ class TestTasks:
         assert index.overridden == []
 
 
+@pytest.mark.slow
 class TestTasksFromOutside:
     """Benchmarks named by `HKCANTO_BENCHMARKS`, for which lm-eval has no file."""
 
@@ -471,6 +477,7 @@ class TestTasksFromOutside:
         )
 
 
+@pytest.mark.slow
 class TestModel:
     def test_is_imported_only_when_asked_for(
         self, installed: Environment, each_release: Path
@@ -520,6 +527,7 @@ class TestModel:
         assert installed.using(upstream).run(code) == "RuleBasedG2P"
 
 
+@pytest.mark.slow
 class TestAnotherLmEval:
     """Changes that no release has yet, but that a later one or another tool may bring."""
 
@@ -615,6 +623,7 @@ class TestAnotherLmEval:
         assert environment.run(other + self.IMPORT + code) == "True False"
 
 
+@pytest.mark.slow
 class TestInstallation:
     @pytest.fixture
     def empty(self, tmp_path: Path) -> Environment:
@@ -649,3 +658,21 @@ class TestInstallation:
         index = empty.using(release(NEWEST)).index()
         assert BUILT_IN in index.yaml
         assert "hkcanto" not in index.log
+
+
+def test_a_second_installation_in_a_process_adds_no_hook_and_no_model() -> None:
+    install_hook()
+    before = [*sys.meta_path], registry.model_registry.keys()
+    install_hook()
+    assert ([*sys.meta_path], registry.model_registry.keys()) == before
+    assert "hkcanto-g2p" in registry.model_registry
+
+
+def test_only_errors_of_ours_reach_lm_eval(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(error: Exception) -> None:
+        raise error
+
+    monkeypatch.setattr(index, "with_our_folder", fail)
+    assert attempt("index.with_our_folder", ValueError("a bug of ours")) is None
+    with pytest.raises(OptionError, match="what a user should know"):
+        attempt("index.with_our_folder", OptionError("what a user should know"))

@@ -3,11 +3,17 @@
 import json
 import subprocess
 import sys
+from math import log
 from pathlib import Path
+from typing import Any
 
 import pytest
+from lm_eval.api.instance import Instance
 
 from hkcanto_tasks import load_task, read_runs
+
+from ..answering import AnsweringLM
+from .evaluating import evaluate
 
 THREE_BITS = """
 import math
@@ -30,6 +36,21 @@ class ThreeBits(LM):
 install()
 from lm_eval.__main__ import cli_evaluate
 cli_evaluate()
+"""
+
+
+DECLARED = """
+name = "readings"
+title = "Readings"
+[data]
+[prompts.plain]
+question = "{sentence}\\n"
+[[tasks]]
+name = "readings"
+title = "Readings"
+kind = "g2p"
+files = "test.csv"
+variants = [ { suffix = "bpc", scoring = "loglikelihood" } ]
 """
 
 
@@ -65,3 +86,24 @@ def test_bits_of_the_right_answers_are_pooled_over_their_characters(
         assert results[name]["bits_per_character,none"] == pytest.approx(
             value, abs=1e-12
         ), name
+
+
+class EightBits(AnsweringLM):
+    """Gives every answer eight bits, whatever its length."""
+
+    def loglikelihood(
+        self, requests: list[Instance], **_: Any
+    ) -> list[tuple[float, bool]]:
+        return [(-8 * log(2), False) for _ in requests]
+
+
+def test_bits_are_pooled_and_long_answers_weigh_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "benchmark.toml").write_text(DECLARED, "utf-8")
+    rows = "number,sentence,jyutping\n1,你,nei5\n2,今日,gam1 jat6\n"
+    (tmp_path / "test.csv").write_text(rows, "utf-8")
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(tmp_path))
+    results = evaluate("readings_bpc", model=EightBits())["results"]["readings_bpc"]
+    # 16 bits of 4 + 9 characters, and not the mean of 8/4 and 8/9.
+    assert results["bits_per_character,none"] == pytest.approx(16 / 13)

@@ -10,6 +10,7 @@ import pytest
 
 from hkcanto_tasks.results.logs import read_runs
 
+from ..answering import AnsweringLM, answer
 from ..recording import RecordingServer, recording
 from .environments import (
     REPOSITORY,
@@ -19,8 +20,7 @@ from .environments import (
     install,
     unpack_lm_eval,
 )
-
-pytestmark = pytest.mark.slow
+from .evaluating import evaluate
 
 RELEASES = ("0.4.13", "0.5.0.dev1")
 WITH_MODEL = f"""
@@ -137,6 +137,7 @@ def requests_of(sample: dict[str, Any]) -> list[list[Any]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", RELEASES[1:])
 @pytest.mark.parametrize(
     "arguments",
@@ -169,6 +170,7 @@ def test_requests_and_figures_are_those_of_the_oldest_release(
             assert requests_of(one) == requests_of(two)
 
 
+@pytest.mark.slow
 def test_a_chat_gets_the_same_messages(command: Callable[..., Done]) -> None:
     asked: list[list[Any]] = []
     for release in RELEASES:
@@ -194,6 +196,7 @@ def what_is_asked(body: dict[str, Any]) -> str:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", [RELEASES[0], RELEASES[-1]])
 def test_logs_are_read_with_their_prompts(
     command: Callable[..., Done], version: str
@@ -206,6 +209,7 @@ def test_logs_are_read_with_their_prompts(
         assert sorted(text.prompt for text in runs[task].items.texts) == sorted(sent)
 
 
+@pytest.mark.slow
 def test_only_the_first_of_repeated_responses_is_scored(
     command: Callable[..., Done],
 ) -> None:
@@ -217,6 +221,7 @@ def test_only_the_first_of_repeated_responses_is_scored(
     assert "only the first of 2 responses" in twice.log
 
 
+@pytest.mark.slow
 def test_responses_alone_are_written_without_scores(
     command: Callable[..., Done],
 ) -> None:
@@ -228,9 +233,24 @@ def test_responses_alone_are_written_without_scores(
         assert "judgement" not in done.samples["hkmmlu"][0]["doc"]
 
 
+def test_responses_alone_are_not_judged_by_the_installed_release() -> None:
+    results = evaluate("hkmmlu", model=AnsweringLM(), limit=2, predict_only=True)
+    assert {*numbers(results["results"]["hkmmlu"])} == {
+        "bypass,none",
+        "bypass_stderr,none",
+    }
+    samples = results["samples"]["hkmmlu"]
+    assert len(samples) == 2
+    for sample in samples:
+        ((prompt, _),) = requests_of(sample)
+        assert sample["resps"] == [[answer(prompt)]]
+        assert "judgement" not in sample["doc"]
+
+
 LATE = WITH_MODEL.replace("super().__init__()", 'print("the model is loaded")')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", [RELEASES[0], RELEASES[-1]])
 @pytest.mark.parametrize(
     ("arguments", "data", "said"),

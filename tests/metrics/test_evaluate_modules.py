@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow
+from ..scripts import load_script
 
 LOAD_AND_COMPUTE = """
 import json
@@ -21,6 +21,7 @@ print(json.dumps(figures))
 """
 
 
+@pytest.mark.slow
 def test_the_jyutping_module_computes_corpus_figures(tmp_path: Path) -> None:
     source_root = Path(__file__).parents[2] / "metrics"
     done = subprocess.run(
@@ -45,4 +46,17 @@ def test_the_jyutping_module_computes_corpus_figures(tmp_path: Path) -> None:
     assert figures["tone_error_rate"] == pytest.approx(2 / 3)
     assert figures["onset_error_rate"] == pytest.approx(1 / 3)
     assert figures["cer_published"] == pytest.approx(0.75)
+    assert figures["invalid_rate"] == 0.5
+
+
+def test_the_modules_class_computes_the_same_in_this_process(tmp_path: Path) -> None:
+    pytest.importorskip("evaluate")
+    folder = "metrics/hkcanto_metrics/evaluate_modules"
+    module = load_script(f"{folder}/hkcanto_jyutping/hkcanto_jyutping.py")
+    metric = module.HKCantoJyutping(cache_dir=str(tmp_path))
+    figures = metric.compute(
+        predictions=["nei5 hou3", ""], references=["(nei5|lei5) hou2", "aa1"]
+    )
+    assert figures["ser"] == pytest.approx(2 / 3)
+    assert figures["onset_error_rate"] == pytest.approx(1 / 3)
     assert figures["invalid_rate"] == 0.5

@@ -23,8 +23,6 @@ from ..scripts import REPOSITORY, load_script
 from .conftest import LETTERS, SECRET, declare, rename
 from .test_publishing import WHO, publish, published
 
-pytestmark = pytest.mark.slow
-
 
 def unpacked(requirement: str, folder: Path) -> Path:
     """Unpack a package, whatever Python it is for; return the folder."""
@@ -72,6 +70,7 @@ def validated(package: Path, folder: Path) -> str:
     return f"{done.returncode}\n{done.stdout}{done.stderr}"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("hub")
 def test_every_eval_ever_accepts_records_and_items(
     quiz_logs: Path, tmp_path: Path, every_eval_ever: Path
@@ -115,6 +114,7 @@ def test_only_every_eval_ever_has_items(quiz_logs: Path, tmp_path: Path) -> None
     )
 
 
+@pytest.mark.slow
 def test_the_register_of_inspect_evals_accepts_our_entries(tmp_path: Path) -> None:
     """By its own model of an entry, and its own search for the task behind a link."""
     package = unpacked("inspect-evals==0.26.0", tmp_path)

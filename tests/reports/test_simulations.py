@@ -23,9 +23,8 @@ from hkcanto_tasks.results.statistics.intervals import (
 
 from ..scripts import load_script
 
-pytestmark = pytest.mark.slow
-
 SIZES = (30, 78, 500)
+ENUMERATED = [30, *(pytest.param(size, marks=pytest.mark.slow) for size in SIZES[1:])]
 REPEATS = 1000
 # Three standard errors of a share of 95 % in this many repeats are 2 points.
 ERROR = 3 * np.sqrt(0.95 * 0.05 / REPEATS)
@@ -54,7 +53,7 @@ def tables(items: int, wins: float, losses: float) -> Iterator[tuple[int, int, f
 # --- intervals
 
 
-@pytest.mark.parametrize("items", SIZES)
+@pytest.mark.parametrize("items", ENUMERATED)
 @pytest.mark.parametrize(
     ("wins", "losses"),
     [
@@ -74,7 +73,7 @@ def test_differences_of_accuracies_are_covered(items: int, wins: float, losses: 
     assert 0.945 < held < (0.97 if items * (wins + losses) > 4 else 1)
 
 
-@pytest.mark.parametrize("items", SIZES)
+@pytest.mark.parametrize("items", ENUMERATED)
 def test_equal_accuracies_are_covered_at_least_as_often_as_the_exact_test_says(
     items: int,
 ):
@@ -103,6 +102,7 @@ def sparse(rng: np.random.Generator, items: int) -> Numbers:
     return np.where(rng.random(items) < 0.1, rng.uniform(-0.3, 0.5, items), 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("items", SIZES)
 @pytest.mark.parametrize(
     ("draw", "truth"),
@@ -130,6 +130,7 @@ def sentences(
     return rng.binomial(lengths, hardness).astype(float), lengths.astype(float)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("items", SIZES)
 @pytest.mark.parametrize("rate", [0.02, 0.05, 0.12, 0.25])
 def test_pooled_rates_are_covered(rate: float, items: int):
@@ -143,6 +144,7 @@ def test_pooled_rates_are_covered(rate: float, items: int):
     assert 0.95 - ERROR < held / REPEATS < (1 if few else 0.97 + ERROR)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("items", SIZES)
 def test_differences_of_pooled_rates_are_covered(items: int):
     rng = np.random.default_rng(items)
@@ -156,6 +158,7 @@ def test_differences_of_pooled_rates_are_covered(items: int):
     assert 0.95 - ERROR < held / REPEATS < 0.97 + ERROR
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("questions", "epochs"), [(20, 10), (78, 4)])
 def test_epochs_are_covered(questions: int, epochs: int):
     rng = np.random.default_rng(questions)
@@ -183,18 +186,21 @@ def held(draw: Callable[..., object], *of: object) -> float:
     return float(np.mean([np.ravel(draw(rng, *of))[-1] for _ in range(FEW)]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.5, 0.7, 0.9, 0.97])
 @pytest.mark.parametrize("sizes", STUDY.SUBJECTS)
 def test_means_over_subjects_are_covered(sizes: str, share: float):
     assert 0.925 < held(STUDY.of_subjects, STUDY.SUBJECTS[sizes], share) < 0.99
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [*STUDY.SUBJECTS][:3])
 def test_means_over_subjects_are_covered_at_99_percent(sizes: str):
     # Not for 100 items, with one expected wrong: plain accuracy has 92 % there, too.
     assert 0.925 < held(STUDY.of_subjects, STUDY.SUBJECTS[sizes], 0.99) < 0.99
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.5, 0.7, 0.9, 0.97])
 @pytest.mark.parametrize("sizes", STUDY.SUBJECTS)
 def test_differences_of_means_over_subjects_are_covered(sizes: str, share: float):
@@ -203,17 +209,20 @@ def test_differences_of_means_over_subjects_are_covered(sizes: str, share: float
     assert 0.925 < found <= (1 if few else 0.98)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.5, 0.7, 0.9])
 @pytest.mark.parametrize("count", [8, 12, 20])
 def test_means_over_few_passages_are_covered(count: int, share: float):
     assert 0.925 < held(STUDY.passages, count, share) <= 0.995
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("items", [20, 30, 60, 145, 500])
 def test_means_near_a_limit_are_covered(items: int):
     assert 0.915 < held(STUDY.at_limit, items, 0.92) < 0.985
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("items", [78, 145, 500])
 def test_rates_with_loops_are_covered_if_a_loop_was_seen(items: int):
     rng = np.random.default_rng(7)
@@ -223,12 +232,14 @@ def test_rates_with_loops_are_covered_if_a_loop_was_seen(items: int):
     assert covered < 0.96  # because an unseen loop is unknown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("items", "share"), [(30, 0.9), (60, 0.9), (120, 0.95)])
 def test_what_people_would_say_is_covered_near_a_limit(items: int, share: float):
     # A normal interval, or Student's on all items, covers in 88 to 90 % with 30 items.
     assert 0.915 < held(STUDY.of_people, items, share) < 0.985
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("count", "most", "share", "correlation"),
     [(8, 9, 0.6, 0.3), (14, 6, 0.8, 0.1), (30, 12, 0.9, 0.4), (40, 10, 0.97, 0.6)],
@@ -263,6 +274,7 @@ def test_a_share_of_which_few_are_wrong_is_covered(few: int, items: int):
 BEST = load_script("performance/simulate_best.py")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("runs", "items", "correlation"), [(20, 150, 0.0), (5, 424, 0.8)]
 )
@@ -292,6 +304,7 @@ def passes(values: tuple[float, ...], counts: tuple[int, ...], delta: float) -> 
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("items", "delta"), [(20, 0.2), (30, 0.1), (60, 0.1), (100, 0.05), (160, 0.02)]
 )
@@ -306,6 +319,7 @@ def test_an_inferior_accuracy_seldom_passes(items: int, delta: float):
         assert passed < 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("items", [78, 145, 500])
 @pytest.mark.parametrize("delta", [0.02, 0.05])
 @pytest.mark.parametrize("loss", [0.3, 0.5, 1])
@@ -320,6 +334,7 @@ def test_rare_large_losses_seldom_pass(items: int, delta: float, loss: float):
     assert passed < 0.055
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("questions", "delta"), [(20, 0.2), (78, 0.05)])
 def test_inferior_epochs_seldom_pass(questions: int, delta: float):
     # On the boundary: a lost question is lost in all epochs, because epochs are not independent.
@@ -332,6 +347,7 @@ def test_inferior_epochs_seldom_pass(questions: int, delta: float):
 
 
 # The share and the weight of rare, heavy units, which lose everything with some chance.
+@pytest.mark.slow
 @pytest.mark.parametrize("items", [78, 500])
 @pytest.mark.parametrize(("share", "heavy"), [(0.02, 20.0), (0.005, 50.0), (0.2, 4.0)])
 def test_losses_in_heavy_units_seldom_pass(share: float, heavy: float, items: int):
@@ -347,6 +363,7 @@ def test_losses_in_heavy_units_seldom_pass(share: float, heavy: float, items: in
 
 
 # A part of a task whose headline is a mean over subjects of different sizes.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sizes", [(3, 97), (40, 60, 400), (8, 8, 8, 200), (5,) * 12 + (240,)]
 )
@@ -368,6 +385,7 @@ def test_losses_in_some_subjects_seldom_pass(sizes: tuple[int, ...], in_small: b
     assert passed / REPEATS < 0.055
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("looks", [4, 8])
 def test_looks_that_share_the_error_seldom_pass_one_by_one(looks: int):
     # On the boundary: if the looks did not share the error, 12 and 17 % would pass at some look.
@@ -385,6 +403,7 @@ def test_looks_that_share_the_error_seldom_pass_one_by_one(looks: int):
     assert passed / REPEATS < 0.055
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("candidates", [2, 10])
 def test_candidates_that_share_the_error_seldom_pass_one_by_one(candidates: int):
     # On the boundary: if the candidates did not share the error, one would pass in 9 and 23 %.
@@ -392,6 +411,7 @@ def test_candidates_that_share_the_error_seldom_pass_one_by_one(candidates: int)
     assert GATES.by_candidates(candidates, 500, shared=True) < 0.055
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("items", [30, 78, 145, 500, 3000])
 @pytest.mark.parametrize("name", GATES.WEIGHTS)
 def test_a_gate_seldom_errs_whatever_the_weights(name: str, items: int):
@@ -400,6 +420,7 @@ def test_a_gate_seldom_errs_whatever_the_weights(name: str, items: int):
         assert passed < 0.055 + 2 * np.sqrt(0.05 * 0.95 / 200)
 
 
+@pytest.mark.slow
 def test_inferior_rates_of_sentences_of_unequal_length_seldom_pass():
     # Any long sentence may be lost completely; the bound is on the pooled rate.
     rng = np.random.default_rng(1)

@@ -23,8 +23,6 @@ from hkcanto_tasks.results.statistics.selection import selection
 from .building import a_run
 from .harness_runs import AnsweringLM, run_lm_eval
 
-pytestmark = pytest.mark.slow
-
 ITEMS = 43  # of HKMMLU's sample data
 RIGHT = {100: 10, 200: 20, 300: 26, 400: 30, 500: 29, 1000: 31}
 
@@ -81,6 +79,7 @@ def share(right: int, items: int = 40) -> list[float]:
 # ---------------------------------------------------------------------- the commands
 
 
+@pytest.mark.slow
 def test_the_best_is_a_line_for_a_script(logs: Sequence[Path]) -> None:
     done = report(*logs, "--best")
 
@@ -99,6 +98,7 @@ def test_the_best_is_a_line_for_a_script(logs: Sequence[Path]) -> None:
     assert 0 < float(overstated) < 0.1
 
 
+@pytest.mark.slow
 def test_json_has_the_best(logs: Sequence[Path]) -> None:
     made = json.loads(report(*logs, "--format", "json").stdout)
 
@@ -112,6 +112,7 @@ def test_json_has_the_best(logs: Sequence[Path]) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_the_best_alone_takes_no_file(logs: Sequence[Path], tmp_path: Path) -> None:
     assert report(*logs, "--best", "-o", tmp_path / "r.json").exit_code == 2
 
@@ -200,6 +201,7 @@ def equal_runs(
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["questions", "subjects", "clusters"])
 def test_among_twenty_equal_checkpoints_one_is_called_different_in_five_percent(
     kind: str,
