@@ -68,22 +68,12 @@ def last_line(view: Statements) -> Decision | None:
         初步判斷係 B。再睇面積，C 先細。⏎⏎選項C正確。 → C
         排除 A、B，剩下 C 同 D。C 細啲。⏎⏎因此，選項 C 是正確的。 → C
     """
-    last = view.mentions[-1]
-    start = view.line_start(last)
-    here = [mention for mention in view.mentions if mention.end > start]
-    if not start or letters_of(here) != last.letters or last.stance == HEDGED:
+    here = _closing_line(view)
+    if not here:
         return None
-    if len(view.text) - last.end > _CLOSING or SAYS["dangling"].match(
-        view.text, last.end
-    ):
-        return None
-    if last.stance in (IGNORED, REFUTED) or SAYS["corrects"].search(view.text, start):
-        return None
-    first = here[0]
-    lead = view.text[start : first.start]
-    between = [view.text[a.end : b.start] for a, b in pairwise(here)]
-    around = "".join([lead, *between, view.rest_of_line(last)])
-    if not around.strip(AROUND + "(#■=>-"):
+    last, start = here[-1], view.line_start(here[-1])
+    lead = view.text[start : here[0].start]
+    if _is_bare_line(view, here, lead):
         is_line = last.lettered and not view.continues_list(last)
         is_short = not view.text[last.end :].strip(AROUND)
     elif last.stance == AFFIRMED:
@@ -94,6 +84,29 @@ def last_line(view: Statements) -> Decision | None:
         is_short = last.lettered and len(view.text) - start < _SHORT
     is_line = is_line and (is_short or not _decided_elsewhere(view, last))
     return Decision(last.letters, "last line", last) if is_line else None
+
+
+def _closing_line(view: Statements) -> list[Mention]:
+    """The mentions of one option in the last line that has any, if it closes the response."""
+    last = view.mentions[-1]
+    start, end = view.line_start(last), last.end
+    here = [mention for mention in view.mentions if mention.end > start]
+    if not start or letters_of(here) != last.letters:
+        return []
+    if last.stance in (IGNORED, REFUTED, HEDGED) or len(view.text) - end > _CLOSING:
+        return []
+    if SAYS["dangling"].match(view.text, end) or SAYS["corrects"].search(
+        view.text, start
+    ):
+        return []
+    return here
+
+
+def _is_bare_line(view: Statements, here: list[Mention], lead: str) -> bool:
+    """Whether a line has nothing but mentions and signs."""
+    between = [view.text[a.end : b.start] for a, b in pairwise(here)]
+    around = "".join([lead, *between, view.rest_of_line(here[-1])])
+    return not around.strip(AROUND + "(#■=>-")
 
 
 def _is_verdict(view: Statements, last: Mention, lead: str) -> bool:
@@ -342,21 +355,24 @@ def last_sentence(view: Statements) -> Decision | None:
     last, text = view.mentions[-1], view.text
     headings = [*SAYS["heading"].finditer(text)]
     start = min([last.sentence[0], *(match.start() for match in headings[-1:])])
-    is_end = headings or not text[last.sentence[1] :].strip(AROUND)
-    if text[-1:] not in _ENDS or not is_end:
+    if not headings and text[last.sentence[1] :].strip(AROUND):
         return None
-    for mention in view.mentions:
-        is_other = mention.letters != last.letters
-        is_other = is_other or mention.stance not in (NAMED, AFFIRMED)
-        if mention.start >= start and is_other:
-            return None
-    if _is_open(view, last, start):
+    if not _is_only_option(view, last, start) or _is_open(view, last, start):
         return None
-    is_given = last.spelled or headings or SAYS["draws"].search(text, start)
     said = SAYS["option_word"].sub("", text[start : last.start])
-    is_told = last.spelled and SAYS["points"].search(said + text[last.start : last.end])
-    is_said = is_told or (is_given and _is_letter_after_reason(view, last))
+    said += text[last.start : last.end]
+    is_said = bool(last.spelled and SAYS["points"].search(said))
+    if not is_said and (last.spelled or headings or SAYS["draws"].search(text, start)):
+        is_said = _is_letter_after_reason(view, last)
     return Decision(last.letters, "last sentence", last) if is_said else None
+
+
+def _is_only_option(view: Statements, last: Mention, start: int) -> bool:
+    """Whether a finished response names, from a place on, only one option, and does not refute it."""
+    here = [mention for mention in view.mentions if mention.start >= start]
+    stances = {mention.stance for mention in here}
+    is_only = letters_of(here) == last.letters and stances <= {NAMED, AFFIRMED}
+    return is_only and view.text[-1:] in _ENDS
 
 
 def _is_open(view: Statements, last: Mention, start: int) -> bool:

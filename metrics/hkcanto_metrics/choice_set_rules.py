@@ -218,23 +218,30 @@ def _is_unsettled(
     letters: frozenset[str],
     end: int,
 ) -> bool:
-    """Whether the response says later that other options may be right, or that these are not."""
+    """Whether other options may be right, or some of these may not be."""
     later = [mention for mention in view.mentions if mention.start > end]
-    right = [mention for mention in later if mention.stance >= AFFIRMED]
-    if not letters_of(right) <= letters:
+    right = letters_of(mention for mention in later if mention.stance >= AFFIRMED)
+    refuted = letters_of(mention for mention in later if mention.stance == REFUTED)
+    if right - letters or refuted & letters:
         return True
-    refuted = [mention for mention in later if mention.stance == REFUTED]
-    if letters_of(refuted) & letters:
+    if later and SAYS["corrects"].search(view.text, last.end, later[-1].start):
         return True
     every, is_chosen = view.shown.texts.keys(), last.stance == CHOSEN
-    if not is_chosen and len(letters) == 1:  # one of several
-        named = letters_of(view.mentions) if last.lettered else every
-        if not named <= letters | letters_of(view.with_stance(REFUTED)):
-            return True
-    is_whole = last.lettered and (is_chosen or begin.letters >= every)
-    if letters >= every and (later or not is_whole):
-        return True
-    return bool(later and SAYS["corrects"].search(view.text, last.end, later[-1].start))
+    if letters >= every:
+        is_whole = last.lettered and (is_chosen or begin.letters >= every)
+        return bool(later) or not is_whole
+    return (
+        not is_chosen and len(letters) == 1 and _is_one_of_several(view, last, letters)
+    )
+
+
+def _is_one_of_several(
+    view: Statements, last: Mention, letters: frozenset[str]
+) -> bool:
+    """Whether the response leaves open another option than the one that it concludes."""
+    every = frozenset(view.shown.texts)
+    named = letters_of(view.mentions) if last.lettered else every
+    return not named <= letters | letters_of(view.with_stance(REFUTED))
 
 
 def all_or_rest(view: Statements) -> Decision | None:
@@ -310,17 +317,28 @@ def judged_each(view: Statements) -> Decision | None:
     last = _last_stances(view)
     affirmed = frozenset(letter for letter in last if last[letter] == AFFIRMED)
     named = frozenset(letter for letter in last if last[letter] == NAMED)
-    gone, every = letters_of(view.with_stance(REFUTED)), view.shown.texts.keys()
-    if named and not affirmed:
-        is_joined = named in [mention.letters for mention in view.with_stance(NAMED)]
-        is_each = gone and last.keys() >= every and is_joined
-        is_read = is_each and not SAYS["refused"].search(view.text)
-        return Decision(named, "judged") if is_read else None
-    if named or not affirmed:
+    if affirmed and named:
         return None
-    is_some = 1 < len(affirmed) < len(every)
-    is_read = is_some or _is_only(view) or _is_each(view, gone | affirmed)
-    return Decision(affirmed, "judged") if is_read else None
+    is_read = _are_all_right(view, affirmed) if affirmed else _are_left(view, named)
+    return Decision(affirmed or named, "judged") if is_read else None
+
+
+def _are_all_right(view: Statements, affirmed: frozenset[str]) -> bool:
+    """Whether the options called right are all that are."""
+    if 1 < len(affirmed) < len(view.shown.texts) or _is_only(view):
+        return True
+    return _is_each(view, letters_of(view.with_stance(REFUTED)) | affirmed)
+
+
+def _are_left(view: Statements, named: frozenset[str]) -> bool:
+    """Whether options are named together, and all others are called wrong."""
+    if SAYS["refused"].search(view.text):
+        return False
+    refuted = letters_of(view.with_stance(REFUTED))
+    is_joined = named in [mention.letters for mention in view.with_stance(NAMED)]
+    return bool(
+        refuted and is_joined and _last_stances(view).keys() >= view.shown.texts.keys()
+    )
 
 
 def _last_stances(view: Statements) -> dict[str, int]:
