@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from hkcanto_metrics.reasoning import split_reasoning
+from hkcanto_metrics.reasoning import Parts, response_as_text, split_reasoning
 from hkcanto_metrics.script import CharacterTable, fold_script
 
 # The answer is near the beginning or the end; reading only these parts bounds the time.
@@ -55,7 +55,7 @@ class Response:
         return Response(self.text[part], self.origins[part])
 
 
-def own_answer(text: str) -> Response | None:
+def own_answer(response: str | Parts | None) -> Response | None:
     """Cut a response to its answer; of an answer over 5,000 characters, keep both ends.
 
     Returns `None` if the reasoning was cut off.
@@ -63,7 +63,10 @@ def own_answer(text: str) -> Response | None:
     Examples:
         >>> own_answer("<think>C?</think>B").text
         'B'
+        >>> own_answer(None).text
+        ''
     """
+    text = response_as_text(response)
     reasoned = split_reasoning(text)
     if not reasoned.answer.strip() and text.strip():
         return None

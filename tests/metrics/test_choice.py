@@ -1155,7 +1155,7 @@ def test_package_exports_it() -> None:
 
 def test_options_without_letters_are_refused_by_name() -> None:
     with pytest.raises(TypeError, match="options is a list: give a mapping"):
-        extract_choice("B", ["旺角", "灣仔"])  # type: ignore[arg-type]
+        extract_choice("B", ["旺角", "灣仔"])
 
 
 THREE_ISLANDS = {"A": "大嶼山", "B": "長洲", "C": "南丫島", "D": "九龍塘"}
@@ -1212,3 +1212,10 @@ def test_first_and_misread_choices_are_not_the_answer() -> None:
     assert extract_choice("很多考生因為看漏而誤選 B。", options) is None
     values = {"A": "1%", "B": "2%", "C": "3%", "D": "4%"}
     assert extract_choice("第一日 → 1%\n第二日 → 累計 2%", values) != "A"
+
+
+def test_a_response_without_text_is_empty() -> None:
+    for response in (None, "", [], [{"type": "text", "text": ""}]):
+        assert read_choice(response, ISLANDS).reason == "none: empty"
+    thought = [{"type": "thinking", "thinking": "B?"}]
+    assert read_choice(thought, ISLANDS).letter is None
