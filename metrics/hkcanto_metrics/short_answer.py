@@ -31,7 +31,7 @@ _TOKEN = re.compile(rf"[{CJK}]|[^\s{CJK}]+")
 # Announcements of the final answer: a mark, or a phrase at the beginning of a line or after a
 # conclusion, with a colon or a copula.
 _ANNOUNCEMENT = re.compile(
-    r"(?i)####+[ \t]*|<(?:final_?)?(?:answer|solution|output|result)>[*_ \t]*"
+    r"(?i)####+[ \t]*|<(?:final_?)?(?:answer|solution|output|result|response)>[*_ \t]*"
     r"|(?:最終|最终|最後|最后|正確|正确|(?<![a-z])final[ ]|(?<![a-z])correct[ ])?"
     r"(?:答案|(?<![a-z])answer(?![a-z])|(?<=\n)答(?=[:：])|\A答(?=[:：]))"
     r"[*_ \t]*(?:[:：]|(?:應該|应该|就)?(?:係|是|為|为)[:：]?|is(?![a-z])[:：]?)[*_ \t]*"

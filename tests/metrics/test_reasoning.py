@@ -90,7 +90,6 @@ def test_special_tokens_are_no_part_of_the_answer() -> None:
         "]~b]ai\nB[e~[",
         "[|assistant|]B[|endofturn|]",
         "<|im_end|>\n<|im_start|>assistant\nB<|im_end|>",
-        "<think>A</think>\n<response>\nB\n</response>",
         "B<|endoftext|>Human: A?",
         "B<|flush|>",
     ]:

@@ -966,3 +966,13 @@ def test_the_server_for_nemo_gym_rewards_the_letter_and_the_language(
 
 def test_a_missing_syllable_is_no_wrong_tone() -> None:
     assert jyutping_reward([""], ["1 nei5"], tone_weight=0.5) == [0.0]
+
+
+def test_a_trainer_may_ask_for_tags_around_the_answer() -> None:
+    for tag in ("answer", "response", "solution", "output"):
+        completion = f"<think>係B。</think><{tag}>B</{tag}>"
+        pattern = f"<{tag}>[A-D]</{tag}>"
+        assert format_reward([completion], pattern=pattern) == [1.0], tag
+        assert choice_reward([completion], answer=["B"], options=[ISLANDS]) == [1.0]
+        words = f"<{tag}>{GOLD.replace('(hou2|hou3)', 'hou2')}</{tag}>"
+        assert jyutping_reward([words], [GOLD]) == [1.0], tag
