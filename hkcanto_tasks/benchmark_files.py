@@ -158,7 +158,7 @@ def _task(
     name = table.get("name") if isinstance(table, dict) else None
     try:
         task, problems = _record(table, _definition_of(kind), path)
-    except CatalogueError as error:  # there is no such kind
+    except CatalogueError as error:  # the kind is unknown
         task, problems = None, [str(error).rstrip(".")]
     if task and not task.prompts and len(prompts) == 1:
         task = replace(task, prompts={"paper": prompts[0]})

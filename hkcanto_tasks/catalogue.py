@@ -231,7 +231,7 @@ def find_task(name: str, parameters: Mapping[str, Any] | None = None) -> TaskVar
     if task:
         _warn(catalogue)
         return task
-    # The error names what is left out, so that no warning repeats it.
+    # The error names what is left out; a warning would repeat it.
     hint = did_you_mean(name, catalogue.tasks, most=3)
     advice = f"{hint}`hkcanto list` shows all.{_maybe_left_out()}"
     raise CatalogueError(f"no task {name!r} in the catalogue. {advice}")

@@ -217,7 +217,7 @@ class TaskDefinition(Declared, frozen=True):
         kind: Kind of task, which reads, renders and scores the items.
         files: Split (`test`, `dev`) → path in the release; a single text is the path of `test`.
             `{stem}` is the subject's stem or one of its aliases, and a leading `**/` for
-            any folders above. With a list of paths, exactly one of them exists. Without a `dev`
+            any folders above. Of several paths, exactly one exists. Without a `dev`
             file, the data has no worked examples.
         config: Configuration of a hub data set, or a folder of it: `datasets` says which files
             belong to it. `{stem}` is the subject's stem.

@@ -230,7 +230,7 @@ def _facts(kind: Kind, commands: Mapping[str, str]) -> dict[str, str]:
         for variant in (whole, *variants_of(whole))
         if variant.variant != task.variant
     ]
-    not_in_inspect = "none, because Inspect does not support log-likelihoods"
+    not_in_inspect = "none: Inspect does not support log-likelihoods"
     facts = {
         "benchmark": benchmark.title,
         "from": f"{'. '.join(sources)}.",
@@ -298,7 +298,9 @@ def _prompt(kind: Kind, chosen: Mapping[str, Any]) -> ShownPrompt:
         with quietly():  # gaps of the sample data do not mean gaps in the release
             loaded = load_task(task.name, data="sample", **options)
     except DataNotFound:
-        if benchmark.data is not None:  # such a benchmark has no other data
+        if (
+            benchmark.data is not None
+        ):  # a benchmark of a folder always uses its own data
             raise
         why = f"No prompt: the sample data of {benchmark.title} has no {task.name}."
         return ShownPrompt("", "", why)

@@ -97,7 +97,7 @@ def fill(
 
 
 def _is_escaped(place: str) -> bool:
-    """Return whether braces stand for themselves: `{{x}}` or `{{}}`, but not `{{{x}}}`."""
+    """Return whether braces are literal: `{{x}}` or `{{}}`, but not `{{{x}}}`."""
     return place.startswith("{{") and not place.startswith("{{{")
 
 

@@ -332,7 +332,7 @@ class LoadedTask:
         columns = " or ".join(map(repr, self.kind.columns("explanation")))
         return OptionError(
             f"{self.task.name} {subject.name}: the release has no reasoning for worked examples "
-            f"(no column {columns}); {why}\n"
+            f"(the column {columns} is missing); {why}\n"
             "Ask for no examples: --num_fewshot 0 in lm-eval, -T shots=0 in Inspect."
         )
 

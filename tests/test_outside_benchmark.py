@@ -526,7 +526,7 @@ def test_a_wrong_row_is_an_error_that_names_it(quiz: Callable[..., Path]) -> Non
         (
             'columns = { options = "o" }',
             "question,o,answer\n題,a,A\n",
-            "no list of options",
+            "neither a list of options",
         ),
     ):
         catalogue._catalogue.cache_clear()

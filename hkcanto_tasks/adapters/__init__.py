@@ -1,1 +1,1 @@
-"""What the adapters of lm-eval and Inspect share, and what the workbench may ask of one."""
+"""The parts that the adapters of lm-eval and Inspect share, and the seam for the workbench."""

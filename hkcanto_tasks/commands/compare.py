@@ -69,7 +69,7 @@ def compare(
         )
     if any_task and gate is not None:
         raise typer.BadParameter(
-            "--any has no --gate: nothing bounds a figure of unknown items."
+            "--any cannot be used with --gate: the figures of unknown items have no bounds."
         )
     status = 0
     with errors_without_traceback(status=2):

@@ -104,7 +104,9 @@ def check_loading(benchmark: Benchmark, folder: DataFolder) -> Finding:
             for task in benchmark.tasks:
                 loaded.append(load_task(task.name, allow_absent=folder.kind != "own"))
     except NetworkUnavailable:
-        text = f"{benchmark.title}: not downloaded yet, or not completely, in {folder.root}"
+        text = (
+            f"{benchmark.title}: not downloaded yet, or only in part, in {folder.root}"
+        )
         good = False if forbidden() else None  # a run downloads it if it may
         return Finding(good, text, command=_fetch_command(benchmark, folder))
     items = 0

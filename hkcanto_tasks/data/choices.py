@@ -96,7 +96,7 @@ def _listed_cells(
     is_list = isinstance(cell, list)
     if not is_list or any(isinstance(choice, list | Mapping) for choice in cell):
         raise row.problem(
-            "no list of options, and no mapping from letters, in the column "
+            "neither a list of options nor a mapping from letters in the column "
             f"{columns[0]!r}; found {row.named()}"
         )
     return [*cell]

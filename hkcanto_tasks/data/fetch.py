@@ -327,7 +327,7 @@ class GitHubFolder(DataFolder):
         except Timeout:
             _log.warning(
                 f"Waiting for another process to download {self.name}: it holds "
-                f"{lock.lock_file}. If there is no such process, delete that file."
+                f"{lock.lock_file}. If that process has ended, delete that file."
             )
             return lock.acquire()
 
@@ -487,7 +487,7 @@ class GitHubFolder(DataFolder):
         if status in (401, 403, 404):
             advice = ". A gated data set needs HF_TOKEN=<token>"
         if status in (401, 404, 410):
-            reason = f"{url} is not on the server, or not public (HTTP {status})"
+            reason = f"{url} is missing on the server or private (HTTP {status})"
             return self.failure(reason + advice, DataNotFound)
         reason = f"{url}: {type(error).__name__}: {shorten(str(error), 160)}"
         return self.failure(reason + advice)

@@ -78,7 +78,7 @@ class ReleaseRows:
         if missing and unmatched:
             stem = next(iter(unmatched))
             raise DataNotFound(
-                f"{self._task.name}: in {self.folder.root}, some subjects have no file, and some "
+                f"{self._task.name}: in {self.folder.root}, some subjects lack a file, and some "
                 "files belong to no known subject.\n"
                 f"  expected: {' or '.join(self._definition.paths['test'])}\n"
                 f"  subjects: {', '.join(missing)}\n  files: {', '.join(unmatched)}\n"

@@ -55,7 +55,7 @@ def _variants(task: TaskDefinition, kind: type[Kind]) -> Iterator[str]:
         if is_likelihood and not (kind.GOLD or kind.LETTERED):
             yield (
                 f"has a variant {variant.suffix!r} with scoring = 'loglikelihood', which finds one "
-                f"letter; its kind {task.kind!r} has no such answers. Remove this variant"
+                f"letter; its kind {task.kind!r} does not have letters. Remove this variant"
             )
 
 

@@ -124,7 +124,7 @@ def _explanation(constraints: Sequence[Constraint], checks: Followed) -> str:
         if strict:
             verdict = "followed"
         elif loose:
-            verdict = "not followed, but loosely"
+            verdict = "followed only loosely"
         else:
             verdict = "not followed"
         args = msgspec.json.encode(constraint.args).decode()

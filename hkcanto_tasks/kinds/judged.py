@@ -290,7 +290,7 @@ class Judged(Prompted):
 
 @dataclass(frozen=True, slots=True)
 class _Verdict:
-    """What was read from a judge's reply.
+    """The scores read from a judge's reply.
 
     Attributes:
         level: The level; None if there is none.

@@ -255,7 +255,7 @@ class Runs(Sequence[Run]):
         table = [form.format(*line).rstrip() for line in lines]
         if self.skipped:
             count = len(self.skipped)
-            table.append(f"not read, or not in full: {count} (see .skipped)")
+            table.append(f"left out or read in part: {count} (see .skipped)")
         return "\n".join(table)
 
     def to_frame(self, *, items: bool = False) -> "pd.DataFrame":

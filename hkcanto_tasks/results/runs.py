@@ -83,7 +83,7 @@ class Items:
         golds: Checksums of the right answers.
         output_tokens: As counted by the provider; NaN if not logged.
         truncated: 1 if the response ended at the token limit, 0 if not; NaN if unknown.
-        reasons: How answers were read, or the reason for none, such as `none: refusal`.
+        reasons: How answers were read, or why an answer is missing, such as `none: refusal`.
         pairs: Answers and targets, only for kinds with figures or analyses of texts.
         texts: Full texts, only if requested.
     """

@@ -32,7 +32,7 @@ def load_tokenizer(name: str) -> TokenCounter:
         path = _downloaded(name)
     if not path.is_file():
         advice = "make one in transformers: AutoTokenizer.from_pretrained(…).save_pretrained(folder)"
-        what = f"{name} does not exist, or has no {_FILE} in it"
+        what = f"{name} does not exist or lacks {_FILE}"
         raise OptionError(f"{what}. Correct it, or {advice}.")
     try:
         tokenizer = Tokenizer.from_file(str(path))

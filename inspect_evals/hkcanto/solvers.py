@@ -95,7 +95,7 @@ def _setting(
     name: str,
     default: Any = None,
 ) -> Any:
-    """Return a setting of the run, or else of the model; Inspect's `merge` copies all of them."""
+    """Return a setting of the run, or the model's if unset; Inspect's `merge` copies all of them."""
     for config in (active_generate_config(), model.config):
         value = getattr(config, name)
         if value is not None:

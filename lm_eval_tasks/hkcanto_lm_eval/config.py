@@ -13,7 +13,7 @@ from hkcanto_tasks.kinds.base import Kind
 from hkcanto_tasks.tasks import option_values, refuse_unknown
 
 Config = dict[str, Any]
-"""What a YAML file says of a task or group, or its metadata."""
+"""The entries of a YAML file about a task or group, or its metadata."""
 
 # Keys that lm-eval, other tasks of the same run, and our own files put into the metadata.
 _METADATA_OF_OTHERS = frozenset(
@@ -204,7 +204,7 @@ def edit_hash(
     Args:
         config: The configuration of the YAML file.
         kind: The task of the catalogue.
-        classes: The names of the user's own classes of the task.
+        classes: The names of the classes that a user wrote for the task.
     """
     edits = []
     for edit in sorted(config.items()):

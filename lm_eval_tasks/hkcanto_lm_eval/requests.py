@@ -1,4 +1,4 @@
-"""What was sent to a model for an item, as records."""
+"""Records of the messages that a model got for an item."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class RenderedPrompt:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What was sent for an item.
+    """The messages sent for an item.
 
     Attributes:
         prompt: The prompt.

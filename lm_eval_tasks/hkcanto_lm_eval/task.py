@@ -198,7 +198,7 @@ class CatalogueTask(Task):
         """Build the prompt, with the worked examples and the first sentence of its subject.
 
         lm-eval joins the texts, which are in the documents as `system`, `text` and `target`.
-        In a chat, all worked examples are in one user message, as in the paper, unless
+        A chat gets all worked examples in one user message, as in the paper, unless
         `--metadata '{"multiturn": true}'` or an explicit `--fewshot_as_multiturn` asks for turns.
 
         Raises:
@@ -263,7 +263,7 @@ class CatalogueTask(Task):
     def build_all_requests(self, **kwargs: Any) -> None:
         """Build the requests; none for a subject that the data lacks.
 
-        `--cache_requests` has no effect: lm-eval's cache does not see data, options and prompts.
+        `--cache_requests` is ignored: lm-eval's cache does not see data, options and prompts.
 
         Raises:
             OptionError: There are too few worked examples. Or the task compares log-likelihoods of

@@ -446,7 +446,7 @@ def _add_row(
         is_number = _NUMBER.fullmatch(cell) is not None
         if not row["id"] or not is_number or abs(float(cell)) > _LARGEST_SCORE:
             raise ValueError(
-                f"{criterion!r}: {cell!r:.80} is not a number, or has no 'id'; "
+                f"{criterion!r}: {cell!r:.80} is not a number, or lacks 'id'; "
                 "leave missing scores blank"
             )
         by_item.setdefault(row["id"], []).append(float(cell))

@@ -337,7 +337,7 @@ def _first_problem(
     if not text.strip():
         return "only reasoning; the token limit may have cut off the answer"
     if not valid:
-        return "no Jyutping: no syllable with a tone digit"
+        return "no Jyutping: a syllable with a tone digit is missing"
     if not any(valid):
         return f"no valid Jyutping: PyCantonese accepts 0 of {len(valid)} syllables"
     times = len(valid) / reference_length

@@ -319,7 +319,7 @@ def reasoning_language_reward(
         words. Missing reasoning gets 0.0, too, so a model cannot gain by omitting it.
 
     Raises:
-        ValueError: ``min_characters`` is not a number from 0 up, ``exponent`` is not above 0, or
+        ValueError: ``min_characters`` is below 0 or no number, ``exponent`` is at most 0, or
             a language is unknown.
 
     Examples:
@@ -567,7 +567,7 @@ def _check_sizes(
 
 @dataclass(frozen=True, slots=True)
 class _Prompt:
-    """What a model was asked.
+    """The question put to a model.
 
     Attributes:
         question: The question; empty if the row has none.

@@ -112,7 +112,7 @@ def script_of(text: str) -> Script:
 
     Returns:
         ``hant`` (Traditional) or ``hans`` (Simplified) if all characters that indicate a script
-        agree (see `simplified_share`), ``mixed`` if they do not, ``none`` if no character does.
+        agree (see `simplified_share`), ``mixed`` if they disagree, ``none`` if no character tells.
 
     Examples:
         >>> [script_of(text) for text in ("你說", "你说", "你说說", "你好")]

@@ -204,7 +204,7 @@ WRONG: dict[str, tuple[Change, str]] = {
         lambda record: entry(record, "acc")["metric_config"][
             "additional_details"
         ].update(name="brilliance"),
-        "no figure 'brilliance'",
+        "'brilliance' is not among",
     ),
     "no signature": (signed(".*", ""), "its signature '' is of another version"),
     "unknown task": (

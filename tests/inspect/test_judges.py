@@ -966,7 +966,7 @@ def test_what_is_wrong_in_the_file_of_people_is_named(
             "id,note,fluency\n1,well, well,5\n",
             "line 2: a row has more or fewer cells than the header's 3",
         ),
-        ("id,fluency\n,5\n", "line 2: 'fluency': '5' is not a number, or has no 'id'"),
+        ("id,fluency\n,5\n", "line 2: 'fluency': '5' is not a number, or lacks 'id'"),
         # If the reader were not strict, the note would swallow the rows after it.
         ('id,fluency,note\n1,5,"so\n2,3,\n', "line 3: unexpected end of data"),
         (

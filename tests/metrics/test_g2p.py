@@ -231,7 +231,7 @@ def test_a_response_without_valid_jyutping_is_wrong_and_says_why() -> None:
             "<think>nei5 hou2",
             "only reasoning; the token limit may have cut off the answer",
         ),
-        ("我唔知", "no Jyutping: no syllable with a tone digit"),
+        ("我唔知", "no Jyutping: a syllable with a tone digit is missing"),
         ("hao3 zhi1", "no valid Jyutping: PyCantonese accepts 0 of 2 syllables"),
     ]:
         score = score_jyutping(response, "nei5 hou2")

@@ -102,7 +102,9 @@ def test_every_eval_ever_accepts_records_and_items(
     path.write_text("".join(text.splitlines(keepends=True)[1:]), encoding="utf-8")
     assert not validated(every_eval_ever, out).startswith("0\n")
     path.write_text(text, encoding="utf-8")
-    assert {result.standing for result in read_results([str(out)])[0]} == {"self-reported"}
+    assert {result.standing for result in read_results([str(out)])[0]} == {
+        "self-reported"
+    }
 
 
 @pytest.mark.usefixtures("hub")

@@ -456,7 +456,7 @@ def test_a_figure_that_a_task_lacks_is_named_and_leaves_the_gate_open(
     assert hkcanto(*arguments).exit_code == 0
     done = hkcanto(*arguments, "--gate", "50", "--allow-differences", "stop,template")
     assert done.exit_code == 2
-    assert "hkmmlu has no figure 'cer_published'" in unwrapped(done)
+    assert "hkmmlu does not have the figure 'cer_published'" in unwrapped(done)
 
 
 def test_runs_without_a_task_in_common_are_refused(

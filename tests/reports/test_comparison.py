@@ -674,7 +674,7 @@ def test_what_cannot_be_compared_is_refused():
         (
             law(A),
             "bleu",
-            "no figure 'bleu'; choose one of acc, acc_macro, unparsed_rate",
+            "not have the figure 'bleu'; choose one of acc, acc_macro, unparsed_rate",
         ),
         (law(A), "unparsed_rate", "no item has a value for unparsed_rate"),
         (law([np.nan] * 12), None, "no item has a value for acc"),
@@ -1021,7 +1021,9 @@ def test_a_task_without_the_figure_is_named_and_no_gate_passes(compared):
         runs = [[law(A, label), g2p([0, 0.5] * 40, label)] for label in "ab"]
         made, status = compared(*runs, metric=figure)
         assert status == 0, figure
-        assert f"has no figure '{figure}'; choose one of " in left_out(made), figure
+        assert f"does not have the figure '{figure}'; choose one of " in left_out(
+            made
+        ), figure
         made, status = compared(*runs, metric=figure, gate=90)
         assert status == 2, figure
         assert made.records["gate"]["verdict"] == "incomplete", figure

@@ -364,7 +364,10 @@ def test_one_name_for_several_models_is_noted(tmp_path: Path) -> None:
     run_lm_eval(tmp_path / "first", TASK, limit=2)
     run_inspect(tmp_path / "second", tasks.orthography(), limit=2)
     for run in read_runs(f"mine={tmp_path}").runs:
-        assert any(note.startswith("mine stands for several: ") for note in run.notes)
+        assert any(
+            note.startswith("mine is the label of several models: ")
+            for note in run.notes
+        )
 
 
 def test_other_arguments_of_a_model_and_other_headers_are_a_difference(

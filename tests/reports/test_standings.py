@@ -393,7 +393,10 @@ def test_another_measure_is_in_no_table_and_can_say_why() -> None:
             "sample data cannot be compared with any others",
         ),
         (whole("hkmmlu_mc"), "scored by log-likelihood"),
-        (whole("hkmmlu", shots=7), "no figure for it under this condition (7-shot)"),
+        (
+            whole("hkmmlu", shots=7),
+            "No paper measured it under this condition (7-shot)",
+        ),
         (whole("tmmluplus_gen_cot", shots=0), "no figure for it under this condition"),
         (
             whole("hkcanto_cultural", cot="yes"),

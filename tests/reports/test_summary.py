@@ -241,7 +241,7 @@ def test_warnings_are_one_line() -> None:
     assert warned(checked(whole("hkcanto_cultural"))) == ""
     log = SkippedLog(Path("broken.eval"), "It is no log.")
     text = warned(checked(whole("hkcanto_cultural")), skipped=[log])
-    assert text == "logs not read, or not in full: 1 (“How this was made”)"
+    assert text == "logs left out or read in part: 1 (“How this was made”)"
 
 
 def test_a_cancelled_or_limited_run_is_left_out() -> None:

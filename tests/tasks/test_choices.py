@@ -153,7 +153,7 @@ def test_options_in_one_declared_column_are_a_list_or_a_mapping(quiz: Quiz) -> N
         None,
     ):
         quiz(declared, {"question": "？", "choices": cell, "answer": "A"})
-        with pytest.raises(DataCorrupt, match="no list of options"):
+        with pytest.raises(DataCorrupt, match="neither a list of options"):
             items()
     quiz(declared, {"question": "？", "choices": ["甲", "乙", "丙"], "answer": "A"})
     with pytest.raises(

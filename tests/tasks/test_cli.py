@@ -196,7 +196,7 @@ def test_show_takes_names_of_inspect() -> None:
     assert output.startswith("hkcanto_mmlu_en\n")
     assert "inspect eval hkcanto/mmlu -T language=en --model …" in output
     output = hkcanto("show", "hkmmlu_mc")
-    assert "none, because Inspect does not support log-likelihoods" in output
+    assert "none: Inspect does not support log-likelihoods" in output
     output = hkcanto(
         "show", "hkcanto/hkmmlu", "-T", "cot=true", "-T", "shots=1", "-T", "prompt=yue"
     )

@@ -179,7 +179,7 @@ def test_a_data_set_that_does_not_exist_says_so(server: WebServer) -> None:
         status=401, headers={"X-Error-Code": "RepoNotFound"}
     )
     with pytest.raises(
-        DataNotFound, match=r"datasets/someone/nothing is not on the server.*401"
+        DataNotFound, match=r"datasets/someone/nothing is missing on the server.*401"
     ):
         at(HubDataset("someone/nothing")).fetch()
 

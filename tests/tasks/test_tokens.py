@@ -70,7 +70,7 @@ def test_a_file_that_is_not_a_tokenizer_is_named(tmp_path: Path):
 
 
 def test_a_folder_without_a_tokenizer_file_says_how_to_make_one(tmp_path: Path):
-    with pytest.raises(OptionError, match=r"tokenizer\.json in it\..*save_pretrained"):
+    with pytest.raises(OptionError, match=r"tokenizer\.json\..*save_pretrained"):
         load_tokenizer(str(tmp_path))
 
 

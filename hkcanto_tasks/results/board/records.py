@@ -285,7 +285,7 @@ def _values(entries: Sequence[_Evaluation], kind: Kind) -> dict[str, Estimate]:
         name = entry.figure
         figure = figures.get(name)
         if figure is None or figure.higher_is_better is None:
-            raise LogError(f"its task has no figure {name!r} that is published")
+            raise LogError(f"{name!r} is not among the published figures of its task")
         if counts[name] > 1:
             raise LogError(f"it contradicts itself: it has {name} {counts[name]} times")
         values[name] = _checked_value(entry.score_details, figure, kind)

@@ -324,7 +324,10 @@ def labelled(
         notes = run.notes
         names = sorted(models[run.argument, label])
         if len(names) > 1:
-            notes = (*notes, f"{label} stands for several: {'; '.join(names)}")
+            notes = (
+                *notes,
+                f"{label} is the label of several models: {'; '.join(names)}",
+            )
         labelled_runs.append(replace(run, label=label, notes=notes))
     return labelled_runs
 

@@ -356,7 +356,9 @@ def _head_and_members(
         raise LogError(f"not a complete zip archive: {what}") from error
     header = members.get("header.json") or members.get("_journal/start.json")
     if header is None:
-        raise LogError("a zip archive, but not a log of Inspect: it has no header.json")
+        raise LogError(
+            "a zip archive without header.json, so it is not a log of Inspect"
+        )
 
     def load(member: zipfile.ZipInfo) -> Any:
         return decode(_unpacked(file, member), decoder)

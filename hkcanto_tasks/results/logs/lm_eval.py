@@ -91,7 +91,7 @@ _LOGGED = msgspec.json.Decoder(_Logged)
 
 @dataclass(frozen=True)
 class _Head:
-    """What a results file says of all of its tasks.
+    """The entries of a results file that all of its tasks share.
 
     Attributes:
         results: Its content.
@@ -123,7 +123,7 @@ class _Head:
 
 @dataclass(frozen=True)
 class _Task:
-    """What a results file says of one task."""
+    """The entries of a results file about one task."""
 
     name: str
     config: Json
@@ -249,7 +249,7 @@ def _run(
     )
     if results.rescored is None:
         return run
-    # What is known of the original run counts.
+    # The record of the original run counts.
     original = msgspec.structs.asdict(results.rescored)
     if run.unfinished:
         original["status"] = run.status

@@ -40,7 +40,7 @@ UNITS: dict[Unit, tuple[str, int | str]] = {
 }
 VERSION = "0.3.0"
 _WITHHELD = (
-    "(not published, so that no model learns it; sample_id names it in the data set)"
+    "(withheld to keep it out of training data; sample_id names it in the data set)"
 )
 _NO_PUBLISHER = (
     "a record says who ran the model: give --by NAME, and your relationship to its "

@@ -201,7 +201,7 @@ def why_left_out(run: Run) -> str:
                 reasons.append(f"{table.source}, {column.name}: {_why_empty(column)}.")
     if reasons:
         return " ".join(dict.fromkeys(reasons))
-    return f"The papers have no figure for it under this condition ({run.condition})."
+    return f"No paper measured it under this condition ({run.condition})."
 
 
 def _why_empty(column: PublishedColumn) -> str:
@@ -245,7 +245,7 @@ def _standing(
 def _measured(
     column: PublishedColumn, runs: Sequence[Run]
 ) -> tuple[Estimate | None, tuple[Run, ...]]:
-    """Return the figure of the runs that measure a column, with why it has no rank, and these.
+    """Return the estimate for a column, why it lacks a rank, and its runs.
 
     Each of the column's tasks has to be run. Among several runs, a complete one goes before the
     latest.

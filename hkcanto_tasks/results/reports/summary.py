@@ -119,7 +119,7 @@ class _Results:
 
     Attributes:
         runs: The runs.
-        skipped: The logs that were not read, or not in full.
+        skipped: The logs that were left out or read in part.
         labels: The models.
         groups: Runs that differ only in the model.
         papers: The published tables with runs in them.
@@ -285,7 +285,7 @@ def _warnings(results: _Results, left_out: Sequence[Run]) -> Iterator[str]:
     for text, count in counts.items():
         yield f"{text}: {count} of {len(results.runs)} runs"
     if results.skipped:
-        yield f"logs not read, or not in full: {len(results.skipped)} (“How this was made”)"
+        yield f"logs left out or read in part: {len(results.skipped)} (“How this was made”)"
     if left_out:
         yield f"runs not compared, as unfinished or on other items: {len(left_out)}"
 
@@ -674,13 +674,13 @@ def _last_section(results: _Results) -> Section:
 
 
 def _skipped(logs: Sequence[SkippedLog]) -> TableBlock:
-    """Return the logs that were not read, or not in full, and why."""
+    """Return the logs that were left out or read in part, and why."""
     # Reports are passed on, and need not show whole paths.
     rows = [TableRow(["/".join(log.path.parts[-2:]), log.reason]) for log in logs]
     columns = [TableColumn("File"), TableColumn("Reason")]
     return TableBlock(
         "skipped",
-        "Logs not read, or not in full",
+        "Logs left out or read in part",
         columns,
         rows,
     )

@@ -22,8 +22,8 @@ def matched_answers(
     """Return the answers of a file with their items.
 
     Raises:
-        LogError: An answer matches no item or several, its options are not the item's, or an item
-            has several answers.
+        LogError: An answer does not match exactly one item, its options differ from the item's,
+            or an item has several answers.
     """
     index = _ItemIndex(loaded)
     matched: dict[str, tuple[Answer, Sample]] = {}

@@ -42,8 +42,8 @@ def rescore(
         The runs, and the logs that could not be used.
 
     Raises:
-        LogError: A path is missing or has nothing to score, or a file's answers are not those of
-            the task.
+        LogError: A path is missing or has nothing to score, or a file's answers belong to another
+            task.
         OptionError: The task of a file is unknown.
     """
     runs = list[RescoredRun]()
@@ -80,7 +80,7 @@ def _files_at(paths: Iterable[Path]) -> list[Path]:
             path_files = []
         if not path_files:
             raise LogError(
-                f"{path} does not exist or has nothing to score. Give the results_….json of "
+                f"{path} does not exist or contains nothing to score. Give the results_….json of "
                 "lm-eval, an .eval or .json of Inspect, a folder of these, or a .jsonl of answers."
             )
         files |= dict.fromkeys(path_files)
@@ -109,7 +109,7 @@ def _run_of_answers(
     """Score the answers in a file of another tool.
 
     Raises:
-        LogError: It has no answers, or they are not those of the task.
+        LogError: It lacks answers, or they belong to another task.
         OptionError: The task compares log-likelihoods.
     """
     if not loaded.kind.is_generative:

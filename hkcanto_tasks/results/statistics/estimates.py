@@ -307,7 +307,7 @@ def macro_f1_estimate(units: Floats, items: int) -> Estimate:
     the label or were given it. So it has the ends of J's Wilson interval. They are combined as by
     Zou, Huang and Zhang (2009), with √2 times the width: the labels' F1 depend on each other, but a
     wrong answer changes at most two of them, so their sum has at most twice the variance of
-    independent ones. A label that no item has and no answer gives counts as 0. Its F1 can be up to
+    independent ones. A label that occurs in neither items nor answers counts as 0. Its F1 can be up to
     1, which is added to the upper end.
     """
     right, answered, labelled = np.split(units.sum(axis=0), 3)

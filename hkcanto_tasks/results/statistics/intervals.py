@@ -655,7 +655,7 @@ def exchanges(
     resamples: int,
     seed: int,
 ) -> Iterator[NDArray[np.bool_]]:
-    """Yield batches of exchanges of the items: all exchanges if they are few, else random ones."""
+    """Yield batches of exchanges of the items: all exchanges if they are few, random ones otherwise."""
     if count < 63 and 2**count <= resamples:
         yield (np.arange(2**count)[:, None] >> np.arange(count)) % 2 == 1
         return

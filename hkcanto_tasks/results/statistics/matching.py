@@ -231,7 +231,7 @@ def match(
     figure = a.figures.get(name) if name else a.headline
     if figure is None:
         raise ComparisonError(
-            f"{a.task} has no figure {name!r}; choose one of {', '.join(a.figures)}."
+            f"{a.task} does not have the figure {name!r}; choose one of {', '.join(a.figures)}."
         )
     if interrupted := a.interruption or b.interruption:
         raise ComparisonError(interrupted)

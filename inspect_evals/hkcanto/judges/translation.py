@@ -70,7 +70,7 @@ class LabelledError(Form):
             )
         except ValueError as problem:
             raise Unusable(
-                f"{self.category} is labelled in the {side}, where this does not stand: {problem}"
+                f"{self.category} is labelled in the {side}, which does not contain it: {problem}"
             ) from problem
         return ErrorSpan(self.category, start, len(text) if self.to_end else end)
 

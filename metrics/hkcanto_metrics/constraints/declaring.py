@@ -161,7 +161,7 @@ def _words_problem(values: Mapping[str, Any]) -> str:
     for text in values.get("not_in", ()):
         exception = narrow(text)
         if not any(word in exception and word != exception for word in narrow_words):
-            return f"the exception {[exception]} does not contain the word, or is not longer"
+            return f"the exception {[exception]} does not contain the word, or is as short as it"
     position = values.get("sentence", values.get("place"))
     if position == 0:
         return "0 does not exist; 1 is the first and -1 the last"

@@ -106,7 +106,7 @@ def _points_text(points: float, digits: int) -> str:
     text = f"{points:+z.{digits}f}"
     if float(text):
         return text
-    # A small difference is not shown as none.
+    # A small difference is not shown as 0.
     return f"{points:+.1g}" if abs(points) > 0.0005 else text.removeprefix("+")
 
 
