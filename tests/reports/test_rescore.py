@@ -630,8 +630,8 @@ def test_what_cannot_be_scored_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("id,response\n")
     for path, why in (
         ("none", "does not exist"),
-        ("empty", "has nothing to score"),
-        ("a.csv", "has nothing to score"),
+        ("empty", "contains nothing to score"),
+        ("a.csv", "contains nothing to score"),
     ):
         assert why in refused(tmp_path / path, to=tmp_path / "new")
 

@@ -397,7 +397,10 @@ def test_another_measure_is_in_no_table_and_can_say_why() -> None:
             whole("hkmmlu", shots=7),
             "No paper measured it under this condition (7-shot)",
         ),
-        (whole("tmmluplus_gen_cot", shots=0), "no figure for it under this condition"),
+        (
+            whole("tmmluplus_gen_cot", shots=0),
+            "No paper measured it under this condition",
+        ),
         (
             whole("hkcanto_cultural", cot="yes"),
             "under this condition (5-shot, cot:yes)",
