@@ -159,6 +159,7 @@ class TranslationReader:
         }
         self.brackets = re.search("[(（)）]", source) is not None
         self.colon = re.search("[:：→—]", source) is not None
+        self.quotes = _QUOTED.search(source) is not None
         self.removed: set[str] = set()
         self.copies: list[_Part] = []
 
@@ -326,7 +327,7 @@ class TranslationReader:
             if complete
             else ""
         )
-        quoted = _QUOTED.findall(text) if not _QUOTED.search(self.source) else []
+        quoted = [] if self.quotes else _QUOTED.findall(text)
         repeated = [
             each
             for each in quoted
