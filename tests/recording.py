@@ -36,6 +36,14 @@ FORMS: dict[str, tuple[str | None, str | None]] = {
 }
 """Model → its answer, with a place for the letter, and the content of its reasoning field."""
 
+FAILURES: dict[str, tuple[int, str]] = {
+    "rate-limited": (429, '{"error": {"message": "slow down"}}'),
+    "broken": (500, '{"error": {"message": "oops"}}'),
+    "html": (200, "<html><body>Bad gateway</body></html>"),
+    "error-body": (200, '{"error": {"message": "upstream", "code": 502}}'),
+}
+"""Model → how it answers each prompt the first times, by status and body."""
+
 
 def letter(prompt: str) -> str:
     """The letter that the server answers a prompt with."""
@@ -56,11 +64,13 @@ class RecordingServer:
     """Serves `/v1/chat/completions` and `/v1/completions` on this machine.
 
     Attributes:
+        failures: How often a model of `FAILURES` fails on a prompt; afterwards it answers.
         url: Its address, to which `/v1` is added.
         requests: The bodies of all requests, in the order of their arrival.
     """
 
     def __init__(self) -> None:
+        self.failures = 1
         self.requests: list[dict[str, Any]] = []
         server = self
 
@@ -70,9 +80,13 @@ class RecordingServer:
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 server.requests.append(body)
-                content = json.dumps(server.answer(body)).encode()
-                self.send_response(200)
-                self.send_header("Content-Type", "application/json")
+                status, text = server.failure(body)
+                is_json = not text.startswith("<")
+                content = (text or json.dumps(server.answer(body))).encode()
+                self.send_response(status)
+                kind = "application/json" if is_json else "text/html"
+                self.send_header("Content-Type", kind)
+                self.send_header("Retry-After-Ms", "1")
                 self.send_header("Content-Length", str(len(content)))
                 self.end_headers()
                 self.wfile.write(content)
@@ -88,8 +102,15 @@ class RecordingServer:
         self._http.shutdown()
         self._http.server_close()
 
+    def failure(self, body: dict[str, Any]) -> tuple[int, str]:
+        """The status and body of a failure; 200 and an empty body if it is to answer."""
+        same = [sent for sent in self.requests if sent == body]
+        if body["model"] in FAILURES and len(same) <= self.failures:
+            return FAILURES[body["model"]]
+        return 200, ""
+
     def answer(self, body: dict[str, Any]) -> dict[str, Any]:
-        content, thought = FORMS[body["model"]]
+        content, thought = FORMS.get(body["model"], FORMS["letters"])
         choices: list[dict[str, Any]] = []
         if "messages" in body:
             said = content and content.format(

@@ -133,7 +133,8 @@ def _sent_hash(sample: Sample, conversation: Sequence[ChatMessage]) -> str:
     for event in transcript().events:
         if isinstance(event, SpanBeginEvent) and event.name == "scorers":
             break  # scorers may ask models themselves
-        if isinstance(event, ModelEvent) and not event.role:
+        # Each failed attempt, such as at a rate limit, has an event of its own.
+        if isinstance(event, ModelEvent) and not event.role and not event.error:
             if not event.input:
                 # `inspect score` gives short samples events without their messages.
                 messages = [*conversation[:-1]]

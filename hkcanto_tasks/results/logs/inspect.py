@@ -449,11 +449,12 @@ def _requested(planned: Sent, sample: _LoggedSample) -> Sent:
 
 
 def _first_request(sample: _LoggedSample) -> Json:
-    """Return the first event of the model. A model event with a role is a judge's."""
+    """Return the first event of the model that has a response; one with a role is a judge's."""
     events: list[Json] = msgspec.json.decode(sample.events)
     for event in events:
-        if event.get("event") == "model" and not event.get("role"):
-            return event
+        if event.get("event") != "model" or event.get("role") or event.get("error"):
+            continue
+        return event
     raise LogError("no request was logged")
 
 
