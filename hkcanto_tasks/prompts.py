@@ -144,6 +144,25 @@ def until_stop(response: str, stop: Sequence[str]) -> str:
     return response[: min(present, default=len(response))]
 
 
+def without_system(messages: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    r"""Return messages without the system message, whose text begins the next message instead.
+
+    Args:
+        messages: Role and text of each message.
+
+    Examples:
+        >>> without_system([("system", "Add.\n"), ("user", "1+1=")])
+        [('user', 'Add.\n1+1=')]
+        >>> without_system([("system", "Be brief."), ("user", "1+1=")])
+        [('user', 'Be brief.\n\n1+1=')]
+    """
+    if len(messages) < 2 or messages[0][0] != "system":
+        return [*messages]
+    (_, instruction), (role, text), *others = messages
+    separator = "" if instruction[-1:].isspace() else "\n\n"
+    return [(role, instruction + separator + text), *others]
+
+
 @dataclass(frozen=True, slots=True)
 class Prompt:
     r"""A few-shot prompt in parts, to be rendered as plain text or as chat messages.
@@ -181,25 +200,33 @@ class Prompt:
             )
         return "".join([*parts, self.question])
 
-    def messages(self, *, multiturn: bool = False) -> list[tuple[str, str]]:
+    def messages(
+        self,
+        *,
+        multiturn: bool = False,
+        no_system: bool = False,
+    ) -> list[tuple[str, str]]:
         """Return the prompt as chat messages: role (`system`, `user` or `assistant`) and text.
 
         Args:
             multiturn: One user and one assistant message per worked example, instead of all
                 examples in front of the question in a single user message.
+            no_system: The system message begins the first user message instead.
         """
         message, begin = self.in_chat
         messages = [("system", message)] if message else []
-        if not multiturn:
+        if multiturn:
+            for example in self.examples:
+                messages += [
+                    ("user", begin + example.question),
+                    ("assistant", example.answer),
+                ]
+                begin = ""
+            messages.append(("user", begin + self.question))
+        else:
             text = self.text().removeprefix(self.system)
-            return [*messages, ("user", begin + text)]
-        for example in self.examples:
-            messages += [
-                ("user", begin + example.question),
-                ("assistant", example.answer),
-            ]
-            begin = ""
-        return [*messages, ("user", begin + self.question)]
+            messages.append(("user", begin + text))
+        return without_system(messages) if no_system else messages
 
     @property
     def in_chat(self) -> tuple[str, str]:

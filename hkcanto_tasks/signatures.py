@@ -26,7 +26,10 @@ _FIELDS = {
 }
 """Part of a signature's text → field, in the order of the text."""
 
-_NO_SETTINGS = ("subjects", "data", "v", "pkg", "rescored")
+OUTSIDE_THE_PROTOCOL = ("rescored", "no_system")
+"""The options that leave figures comparable: a later reading, and the role of the instruction."""
+
+_NO_SETTINGS = ("subjects", "data", "v", "pkg", *OUTSIDE_THE_PROTOCOL)
 """The parts that are not settings, so that runs are comparable although these differ."""
 
 _HASHES = ("sent", "read")
@@ -43,8 +46,9 @@ class Signature:
         task: The name in lm-eval of the task and its variant, without a subject or part.
         shots: Worked examples in the prompt; None if unknown.
         options: Name → text. Also `turns` if examples were separate turns, `subjects` for a run on
-            some subjects, `rescored` with the version that read logged answers again, and
-            `requests` with a hash of all requests if they were not the catalogue's.
+            some subjects, `rescored` with the version that read logged answers again,
+            `no_system` if a user's message had the instruction, and `requests` with a hash of all
+            requests if they were not the catalogue's.
         data: The name of the data: a pinned revision, `sample`, or `local-…`; empty if none.
         sent: A hash of the requests to the model (`signing.fingerprints`), or `unknown`.
         read: A hash of how its answers are read.

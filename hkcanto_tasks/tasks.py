@@ -252,11 +252,21 @@ class LoadedTask:
             remarks.append(remark)
         return f" ({', '.join(remarks)})" if remarks else ""
 
-    def at(self, *, shots: int, multiturn: bool = False) -> "LoadedTask":
-        """Return the task with another number of worked examples or another form of turns."""
-        if (shots, multiturn) == (self.kind.shots, self.kind.multiturn):
+    def at(
+        self,
+        *,
+        shots: int,
+        multiturn: bool = False,
+        no_system: bool = False,
+    ) -> "LoadedTask":
+        """Return the task with other worked examples or turns, or without a system message."""
+        kind = self.kind
+        no_system = no_system or kind.options.no_system
+        now = (kind.shots, kind.multiturn, kind.options.no_system)
+        if (shots, multiturn, no_system) == now:
             return self
-        return replace(self, kind=self.kind.at(shots=shots, multiturn=multiturn))
+        kind = kind.at(shots=shots, multiturn=multiturn, no_system=no_system)
+        return replace(self, kind=kind)
 
     def prompt(self, sample: Sample) -> Prompt:
         """Return the prompt of an item.

@@ -34,9 +34,12 @@ class KindOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         reasoning: Allow a reasoning block before the answer: a higher token limit, and no stop
             texts.
+        no_system: Begin the user's message with the instruction, for a server whose chat template
+            has no system role. The templates of models in the harness's process are looked at.
     """
 
     reasoning: bool = False
+    no_system: bool = False
 
 
 class PromptOptions(KindOptions, frozen=True, forbid_unknown_fields=True):
@@ -167,15 +170,19 @@ class Kind(ABC):
         *,
         shots: int | None = None,
         multiturn: bool | None = None,
+        no_system: bool = False,
         subjects: Sequence[Subject] | None = None,
     ) -> "Kind":
-        """Return a copy with other shots, turns or subjects."""
+        """Return a copy with other shots, turns or subjects, or without a system message."""
         task = self.task
+        options = self.options
+        if no_system:
+            options = msgspec.structs.replace(options, no_system=True)
         if subjects is not None:
             task = replace(task, subjects=tuple(subjects))
         return type(self)(
             task,
-            self.options,
+            options,
             self.shots if shots is None else shots,
             multiturn=self.multiturn if multiturn is None else multiturn,
         )

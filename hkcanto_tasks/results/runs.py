@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..declarations import Subject, TaskDefinition
 from ..figures import Figure, Pair
 from ..kinds.base import Kind
-from ..signatures import UNKNOWN, Signature
+from ..signatures import OUTSIDE_THE_PROTOCOL, UNKNOWN, Signature
 from ..tasks import task_as_run
 
 Floats = NDArray[np.float64]
@@ -460,7 +460,10 @@ class Run:
     def comparable_as(self) -> Hashable:
         """A key of task, setup and data, equal for runs that differ only in the model."""
         signature = self.signature
-        options = {option for option in signature.options if option[0] != "rescored"}
+        options = set(signature.options)
+        for option in signature.options:
+            if option[0] in OUTSIDE_THE_PROTOCOL:
+                options.remove(option)
         return (
             signature.task,
             signature.version,

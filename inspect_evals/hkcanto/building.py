@@ -208,17 +208,20 @@ def _samples(
         prefix: The beginning of the items' ids.
         signature: Its signature.
     """
+    kind = loaded.kind
     # For `inspect eval-retry`, which reuses samples of another run.
     made_by = signature.rpartition("|pkg:")[0].encode()
     fingerprint = sha256(made_by).hexdigest()[:8]
     samples = []
     for item in loaded.samples:
-        turns = loaded.prompt(item).messages(multiturn=loaded.kind.multiturn)
+        turns = loaded.prompt(item).messages(
+            multiturn=kind.multiturn, no_system=kind.options.no_system
+        )
         messages: list[Any] = [{"role": role, "content": text} for role, text in turns]
         item_name = item.id.removeprefix(loaded.task.definition.name)
         metadata = {
             "task": task,
-            "options": loaded.kind.chosen,
+            "options": kind.chosen,
             **_item_fields(item),
             "fingerprint": fingerprint,
             "request": request_hash(item, turns),

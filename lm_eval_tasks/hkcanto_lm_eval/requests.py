@@ -30,7 +30,10 @@ class RenderedPrompt:
         """Return the messages that the catalogue's task sends for an item, in the same form."""
         prompt = self.task.prompt(sample)
         if self.in_chat:
-            return prompt.messages(multiturn=self.task.kind.multiturn)
+            kind = self.task.kind
+            return prompt.messages(
+                multiturn=kind.multiturn, no_system=kind.options.no_system
+            )
         return [("", prompt.text())]
 
 

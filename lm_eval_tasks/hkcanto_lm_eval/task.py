@@ -7,6 +7,7 @@ Inspect task of the same name.
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache, cached_property
 from itertools import chain
 from math import isnan
@@ -17,13 +18,14 @@ from lm_eval.utils import info_once, warning_once
 
 from hkcanto_metrics.reasoning import opens_reasoning, response_as_text
 from hkcanto_tasks.adapters.cut_off import CutOff, room_warning
+from hkcanto_tasks.adapters.system_role import NOTE, explain_refusal, lacks_system_role
 from hkcanto_tasks.catalogue import benchmarks
 from hkcanto_tasks.errors import OptionError, in_command, without_traceback
 from hkcanto_tasks.figures import item_values, metric_signatures
 from hkcanto_tasks.judgements import Judgement
 from hkcanto_tasks.kinds.judged import Judged
 from hkcanto_tasks.printable import readable_log
-from hkcanto_tasks.prompts import Example
+from hkcanto_tasks.prompts import Example, without_system
 from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.signatures import request_hash
 from hkcanto_tasks.tasks import task_as_run
@@ -50,6 +52,7 @@ _log = logging.getLogger("lm_eval.hkcanto")
 _log.addFilter(readable_log)
 
 _ROOM_FOR_REASONING = """--metadata '{"reasoning": true}'"""
+_NO_SYSTEM = """--metadata '{"no_system": true}'"""
 _MANY_CUT_OFF = 0.05
 
 _NO_SAMPLE = Sample(id="", target="A")
@@ -109,6 +112,7 @@ class CatalogueTask(Task):
         # By the items' ids: a prompt until its request is built, and a request until the end.
         self._prompts: dict[str, RenderedPrompt] = {}
         self._requests: dict[str, Request] = {}
+        self._lacks_system: bool | None = None  # unknown before the first prompt
         self._cut_off = CutOff(self.kind, _ROOM_FOR_REASONING)
         self._model_seconds: float | None = None
 
@@ -204,9 +208,13 @@ class CatalogueTask(Task):
         Raises:
             OptionError: There are too few worked examples.
         """
-        multiturn = self._multiturn(fewshot_as_multiturn, num_fewshot)
         # lm-eval sets the number of shots after it creates the task.
-        loaded = self._loaded_at(shots=num_fewshot, multiturn=multiturn)
+        loaded = self._loaded_at(
+            shots=num_fewshot,
+            multiturn=self._multiturn(fewshot_as_multiturn, num_fewshot),
+            no_system=self._needs_no_system(chat_template),
+        )
+        kind = loaded.kind
         sample = msgspec.convert(doc, Sample)
         prompt = loaded.prompt(sample)
         system = prompt.system
@@ -224,15 +232,17 @@ class CatalogueTask(Task):
         messages: list[tuple[str, str]] = []
 
         def render(turns: Sequence[Doc], **options: Any) -> Any:
-            for turn in turns:
-                messages.append((turn["role"], turn["content"]))
+            messages.extend((turn["role"], turn["content"]) for turn in turns)
+            if kind.options.no_system:
+                messages[:] = without_system(messages)
+                turns = [{"role": role, "content": text} for role, text in messages]
             return chat_template(turns, **options)
 
         context = super().fewshot_context(
             question,
             num_fewshot,
             chat_template=render if chat_template else None,
-            fewshot_as_multiturn=multiturn,
+            fewshot_as_multiturn=kind.multiturn,
             **kwargs,
         )
         self._prompts[sample.id] = RenderedPrompt(
@@ -241,6 +251,17 @@ class CatalogueTask(Task):
             in_chat=bool(messages),
         )
         return context
+
+    def _needs_no_system(self, chat_template: Any) -> bool:
+        """Return whether the model's chat template refuses or drops a system message."""
+        if chat_template is None:
+            return False
+        if self._lacks_system is None:
+            with _silent():  # lm-eval warns that it drops the message
+                self._lacks_system = lacks_system_role(chat_template)
+            if self._lacks_system:
+                warning_once(_log, NOTE)
+        return self._lacks_system
 
     def _multiturn(self, lm_eval_asks: bool, shots: int) -> bool:
         """Return whether each worked example is a turn of its own."""
@@ -499,6 +520,17 @@ def _model_of(chat_template: Any) -> Any:
     return getattr(chat_template, "__self__", None)
 
 
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Show no warnings of any logger."""
+    level = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        yield
+    finally:
+        logging.disable(level)
+
+
 class _NoInstances(list[Any]):
     """An empty list of requests, for an evaluator that asks the first one for its filters."""
 
@@ -517,5 +549,13 @@ def _is_shown(record: logging.LogRecord) -> bool:
     return True
 
 
+def _explained(record: logging.LogRecord) -> bool:
+    """Explain a server's error about the system role before lm-eval shows it."""
+    if advice := explain_refusal(record.getMessage(), _NO_SYSTEM):
+        warning_once(_log, advice)
+    return True
+
+
 logging.getLogger("lm_eval.api.group").addFilter(_is_shown)
+logging.getLogger("lm_eval.models.api_models").addFilter(_explained)
 without_traceback()

@@ -18,7 +18,7 @@ from ...catalogue import known_signature
 from ...errors import LogError
 from ...figures import Figure
 from ...kinds.base import Kind
-from ...signatures import OF_A_JUDGE, Signature
+from ...signatures import OF_A_JUDGE, OUTSIDE_THE_PROTOCOL, Signature
 from ...signing import signature_of
 from ...tasks import task_as_run
 from ..publishing.eee import LIBRARIES, UNITS
@@ -76,7 +76,7 @@ class PublishedResult:
         """
         # Some kinds have no option for the prompt. They use the paper's.
         parts = {"prompt": "paper", **self.signature.parts}
-        for name in ("pkg", "rescored", *ignored):
+        for name in ("pkg", *OUTSIDE_THE_PROTOCOL, *ignored):
             parts.pop(name, None)
         texts = sorted(f"{name}:{part}" for name, part in parts.items())
         return "|".join([self.signature.task, *texts])

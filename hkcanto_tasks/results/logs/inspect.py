@@ -108,6 +108,7 @@ class _Log(msgspec.Struct):
 
 class _Metadata(Sample, frozen=True, gc=False, kw_only=True):
     task: str = ""
+    no_system: bool = False
 
 
 class _LoggedSample(msgspec.Struct, gc=False):
@@ -212,6 +213,7 @@ class _Answers:
                 usage, prompt_tokens=None, answer_tokens=None
             )
             sample.output["usage"] = None
+        items.no_system |= sample.metadata.no_system
         _add(items, sample)
         self.usage[task].append(usage)
         # A sample without usage has its answer from Inspect's cache.

@@ -63,6 +63,7 @@ class ItemRows:
 
     def __init__(self, kind: Kind, texts: bool = False) -> None:
         self.kind = kind
+        self.no_system = False  # whether a user's message had the instruction
         self.texts = texts
         self._pairs = any(figure.form in ("corpus", "rate") for figure in kind.FIGURES)
         self._order: dict[str, int] = {}
@@ -78,6 +79,8 @@ class ItemRows:
         The hash covers all requests. It is left out if every one of them is the catalogue's.
         """
         signature = signature.with_option("judge", "+".join(sorted(self._graders)))
+        if self.no_system:
+            signature = signature.with_option("no_system", "yes")
         if all(sent == ours for sent, ours in self._requested.values()):
             return signature
         lines = [

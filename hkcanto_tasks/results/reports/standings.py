@@ -15,6 +15,7 @@ import numpy as np
 
 from ...declarations import TaskVariant
 from ...figures import Figure, weights
+from ...signatures import OUTSIDE_THE_PROTOCOL
 from ..logs.items import CHANCE
 from ..published import (
     PublishedColumn,
@@ -169,7 +170,7 @@ def departures(run: Run) -> list[str]:
     return [
         f"{name}:{value}"
         for name, value in run.options.items()
-        if name not in ("cot", "script", "rescored")
+        if name not in ("cot", "script", *OUTSIDE_THE_PROTOCOL)
         and value != str(getattr(defaults, name, None))
     ]
 
