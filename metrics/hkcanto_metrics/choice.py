@@ -219,11 +219,7 @@ def _parts(response: Response, shown: Options) -> Iterator[Response]:
     ]
     starts = [0, *(cut.start() for cut in cuts[1:] if cut), len(text)]
     for cut, (start, end) in zip(cuts[:_MOST_PARTS], pairwise(starts), strict=False):
-        if (
-            cut
-            and cut["question"]
-            and _is_other_question(cut, text[start:end], start, shown)
-        ):
+        if cut and cut["question"] and _is_other_question(cut, text, start, end, shown):
             return
         for retraction in SAYS["retracted"].finditer(text, start, end):
             start = retraction.start("words")
@@ -239,12 +235,16 @@ def _asks_another(text: str, shown: Options) -> bool:
 
 
 def _is_other_question(
-    cut: re.Match[str], part: str, start: int, shown: Options
+    cut: re.Match[str], text: str, start: int, end: int, shown: Options
 ) -> bool:
     """Whether a part repeats a question, or begins with one, whose options are not ours."""
-    same: list[bool] = [
-        own.lower().startswith(shown.texts.get(name, own)[:8])
-        for name, own in _ITEM.findall(part)
+    items: list[tuple[str, str]] = _ITEM.findall(text, start, end)
+    is_first = len(_ITEM.findall(text, 0, end)) == len(shown.texts) + 1
+    if is_first and items and not items[-1][1]:
+        items.pop()  # the answer, below its options
+    same = [
+        text.lower().startswith(shown.texts.get(letter, text)[:8])
+        for letter, text in items
     ]
     if not start and (cut["list"] or not same):
         return False

@@ -530,10 +530,12 @@ def judged(words: Words) -> int | None:
     ]
     if not others and not words.lead.strip(AROUND):
         after = after.replace(",", "-")  # a sentence on one option
-    if words.view.is_item(words.mention):
-        below = SAYS["verdict_below"].match(words.view.text, words.mention.end)
-        if below:
-            after = words.view.text[below.end() : words.mention.end + 60]
+    below = SAYS["verdict_below"].match(words.view.text, words.mention.end)
+    if below and words.view.is_item(words.mention):
+        after = words.view.text[below.end() : words.mention.end + 60]
+        line_end = below.end() + after.find("\n") % 60
+        if any(below.end() <= m.start < line_end for m in words.view.mentions):
+            return None
     return _judged(words, after)
 
 

@@ -177,9 +177,21 @@ class Options:
         found = [*self._by_text(text), *self._by_letter(text), *self._by_position(text)]
         found.sort(key=lambda mention: (mention.start, -mention.end))
         merged = _merged(text, found[:_MOST] + found[_MOST:][-_MOST:], self.named)
-        return _joined(
+        joined = _joined(
             text, _without_lists(text, merged, len(self.texts) if several else 0)
         )
+        if several:
+            return joined
+        # The options of the question, repeated in one line.
+        return [mention for mention in joined if not self._is_repeated(text, mention)]
+
+    def _is_repeated(self, text: str, mention: Mention) -> bool:
+        """Whether a line only repeats the options: 「選項：A. 巴士 B. 電車」."""
+        line = text.rfind("\n", 0, mention.start) + 1
+        lead = text[line : mention.start].strip(AROUND).lower()
+        is_full = mention.lettered and mention.spelled
+        is_all = is_full and mention.letters >= self.texts.keys()
+        return is_all and lead in ("", "选项", "options", "choices")
 
     def _by_text(self, text: str) -> Iterator[Mention]:
         lower = text.lower()
