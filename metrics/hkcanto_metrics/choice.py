@@ -191,25 +191,33 @@ def _decision(
     if not response.text.strip():
         return unread("empty"), response
     decision, part = unread("undecided"), response
-    for part in _parts(response, shown):
+    for part, taken_back in _parts(response, shown):
         if several:
             decision = set_decision(Statements(with_capital_letters(part), shown, True))
         else:
             decision = letter_decision(Statements(part, shown))
+            if taken_back.text and not _is_firm(decision):
+                before = letter_decision(Statements(taken_back, shown))
+                if before.letters == decision.letters:
+                    decision = unread("undecided")
         if not decision.letters <= shown.texts.keys():
             decision = unread("no option")
         elif len(decision.letters) > 1 and not several:
-            is_firm = decision.mention and decision.mention.stance >= CONCLUDED
-            decision = unread("several")
-            if is_firm:
+            if _is_firm(decision):
+                decision = unread("several")
                 break
+            decision = unread("several")
         if decision.letters:
             break
     return decision, part
 
 
-def _parts(response: Response, shown: Options) -> Iterator[Response]:
-    """The parts of a response without retracted statements, until it asks another question."""
+def _is_firm(decision: Decision) -> bool:
+    return decision.mention is not None and decision.mention.stance >= CONCLUDED
+
+
+def _parts(response: Response, shown: Options) -> Iterator[tuple[Response, Response]]:
+    """The parts of a response, until it asks another question, and what each takes back."""
     text = response.text
     if shown.asked and _asks_another(text, shown):
         return
@@ -221,9 +229,10 @@ def _parts(response: Response, shown: Options) -> Iterator[Response]:
     for cut, (start, end) in zip(cuts[:_MOST_PARTS], pairwise(starts), strict=False):
         if cut and cut["question"] and _is_other_question(cut, text, start, end, shown):
             return
+        begin = start
         for retraction in SAYS["retracted"].finditer(text, start, end):
             start = retraction.start("words")
-        yield response[start:end]
+        yield response[start:end], response[begin:start]
 
 
 def _asks_another(text: str, shown: Options) -> bool:

@@ -19,7 +19,7 @@ from hkcanto_metrics.choice_statements import (
     letters_of,
 )
 from hkcanto_metrics.number import parse_number
-from hkcanto_metrics.option_grammar import AROUND, SAYS, Mention, words_of
+from hkcanto_metrics.option_grammar import AROUND, SAYS, Mention
 from hkcanto_metrics.response_text import Response
 
 _LEAD = 40  # characters before an enumeration in the last line
@@ -105,7 +105,8 @@ def last_lines(view: Statements) -> Decision | None:
         return None
     if not _is_enumeration(view, listed, listed[0].start, listed[-1].end):
         return None
-    if SAYS["verdict_of_several"].fullmatch(rest) or _has_property_asked(view, rest):
+    is_clause = not SAYS["comma"].search(rest) and _has_property_asked(view, rest)
+    if is_clause or SAYS["verdict_of_several"].fullmatch(rest):
         return Decision(letters, "last line")
     return None
 
@@ -133,10 +134,11 @@ def _last_list(view: Statements) -> list[Mention]:
 
 def _has_property_asked(view: Statements, rest: str) -> bool:
     """Whether the words after an enumeration repeat the question's property."""
-    said = SAYS["described"].fullmatch(rest.rstrip("\n"))
+    said = SAYS["described"].match(rest)
     if not said or SAYS["asks_negatively"].search(view.shown.asked):
         return False
-    return bool(words_of(said["property"]) & view.shown.words)
+    head = [*SAYS["words"].finditer(said["property"].lower())][-1:]
+    return any((word[1] or word[0]) in view.shown.words for word in head)
 
 
 def only_a_list(view: Statements) -> Decision | None:
@@ -306,6 +308,27 @@ def perhaps(view: Statements) -> Decision | None:
     return Decision(last.letters, "stated")
 
 
+def described_each(view: Statements) -> Decision | None:
+    """Each option is described, some by the property that the question asks for.
+
+    Examples:
+        (邊啲係大島？) A同C係大島，B係細島，D係石。 → AC
+    """
+    texts = view.shown.texts.keys()
+    described = [m for m in view.mentions if _description(view, m)]
+    having = [m for m in described if _has_property_asked(view, view.text[m.end :])]
+    letters = letters_of(having)
+    is_each = letters_of(described) >= texts and described == view.mentions
+    is_each = is_each and letters.isdisjoint(
+        letters_of(m for m in described if m not in having)
+    )
+    return Decision(letters, "judged") if is_each and letters else None
+
+
+def _description(view: Statements, mention: Mention) -> re.Match[str] | None:
+    return SAYS["described"].match(view.text, mention.end)
+
+
 def judged_each(view: Statements) -> Decision | None:
     """The options called right, or those named together, if nothing else is said of others.
 
@@ -374,6 +397,7 @@ SET_RULES: tuple[SetRule, ...] = (
     stated_set,
     all_or_rest,
     perhaps,
+    described_each,
     judged_each,
 )
 

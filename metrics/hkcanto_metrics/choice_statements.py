@@ -331,6 +331,11 @@ def questioned(words: Words) -> int | None:
     """
     if not SAYS["asked"].match(words.rest) or words.view.is_glued_at(words.mention):
         return None
+    reply = words.view.text[words.mention.end : words.mention.end + 20]
+    if "?" in words.rest and SAYS["refuted"].match(reply):
+        return REFUTED
+    if "?" in words.rest and SAYS["affirmed"].match(reply):
+        return AFFIRMED
     is_last = not words.view.text[words.mention.end :].strip(" )?")
     return None if is_last and SAYS["firm"].search(words.lead) else IGNORED
 
@@ -369,6 +374,8 @@ def called_wrong(words: Words) -> int | None:
     """
     if words.view.shown.denied:
         return None
+    if words.view.several and SAYS["labelled_not"].search(words.lead):
+        return REFUTED  # 哺乳類：A、C⏎非哺乳類：B、D
     return REFUTED if SAYS["called_wrong"].search(words.lead) else None
 
 
@@ -509,6 +516,8 @@ def alone(words: Words) -> int | None:
     if words.view.continues_list(mention) or words.after[:1] == ":":
         return None
     if words.clause[-1:] != "=" and words.clause.strip(AROUND):
+        return None
+    if sign == "=" and not words.view.is_related(mention):
         return None
     is_last = not text[mention.end :].strip(AROUND)
     is_next = sign != "=" and SAYS["comma"].search(words.lead)

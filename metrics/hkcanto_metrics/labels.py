@@ -58,7 +58,7 @@ _NEGATION = re.compile(
 # Nouns after a label that do not change it: "a negative review".
 _KINDS = re.compile(
     rf"({_CODE_PATTERN}) ?(?:[嘅的之類类]|(?:情感|情緒|情绪|評論|评论|評價|评价|態度|态度)"
-    r"|(?:意見|意见|傾向|倾向|語氣|语气|類別|类别|關係|关系)"
+    r"|言論|言论|(?:意見|意见|傾向|倾向|語氣|语气|類別|类别|關係|关系)"
     r"|\b(?:sentiments?|reviews?|tones?|comments?|class|category|labels?|stance)\b"
     r"|\b(?:opinions?|attitudes?)\b)+",
     re.IGNORECASE,
@@ -110,8 +110,11 @@ def read_label(text: str, labels: Mapping[str, Sequence[str]]) -> LabelReading:
         return LabelReading(None, "none: empty")
     names = [*labels]
     coder = _coder(tuple((name, *words) for name, words in labels.items()))
-    coded = _without_lists(coder(answer.text), len(names))
-    named = _named_labels(coded, len(names))
+    coded = coder(answer.text)
+    if len(names) == 2:
+        coded = _without_denials(coded)
+    coded = _without_lists(coded, len(names))
+    named = _named_labels(coded)
     if not named:
         return LabelReading(None, "none: no label")
     if len(named) == 1:
@@ -124,15 +127,28 @@ def read_label(text: str, labels: Mapping[str, Sequence[str]]) -> LabelReading:
     return LabelReading(names[settled], "settled")
 
 
-def _named_labels(coded: str, count: int) -> set[int]:
-    """Return the positions of the labels that a text names; of two, a denied one means the other."""
-    named = set()
+def _without_denials(coded: str) -> str:
+    """Replace each denied label by the other one: of two, "not positive" means negative."""
+    parts: list[str] = []
+    end = 0
     for match in re.finditer(_CODE_PATTERN, coded):
         label = int(match[1])
-        if not _is_denied(coded, match.start()):
-            named.add(label)
-        elif count == 2:
-            named.add(1 - label)
+        lead_end = match.start()
+        denial = _denial(coded, end, lead_end)
+        if denial:
+            lead_end = denial.start()
+            label = 1 - label
+        parts += [coded[end:lead_end], " ", _CODE.format(label)]
+        end = match.end()
+    return "".join([*parts, coded[end:]])
+
+
+def _named_labels(coded: str) -> set[int]:
+    """Return the positions of the labels that a text names and does not deny."""
+    named = set()
+    for match in re.finditer(_CODE_PATTERN, coded):
+        if not _denial(coded, 0, match.start()):
+            named.add(int(match[1]))
     return named
 
 
@@ -300,9 +316,9 @@ def _bordered(word: str) -> str:
     return f"{before}{pattern}{after}"
 
 
-def _is_denied(coded: str, start: int) -> bool:
-    before = coded[max(0, start - _LONGEST_NEGATION) : start]
-    return _NEGATION.search(before) is not None
+def _denial(coded: str, start: int, end: int) -> re.Match[str] | None:
+    """Return the negation that ends a part of a text, before a label."""
+    return _NEGATION.search(coded, max(start, end - _LONGEST_NEGATION), end)
 
 
 def _without_lists(coded: str, count: int) -> str:
@@ -310,9 +326,7 @@ def _without_lists(coded: str, count: int) -> str:
 
     def kept(match: re.Match[str]) -> str:
         labels = {*re.findall(_CODE_PATTERN, match[0])}
-        # "not similar, different" names one label.
-        is_one = count == 2 and _is_denied(coded, match.start())
-        return match[0] if is_one or len(labels) < count else " "
+        return match[0] if len(labels) < count else " "
 
     several = (
         rf"{_CODE_PATTERN}(?:(?:{_BETWEEN_LABELS})+{_CODE_PATTERN}){{{count - 1}}}"

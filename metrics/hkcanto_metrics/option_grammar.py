@@ -391,7 +391,7 @@ def _joined(text: str, found: list[Mention]) -> list[Mention]:
             join["firm"] or (not mixed and SAYS["joined"].match(text, mention.end))
         )
         is_list = (
-            is_list and last and not text[last.end : mention.start].strip(" ,;")
+            is_list and last and not text[last.end : mention.start].strip(" ,;()")
         )  # in a line
         if (
             last
