@@ -2,6 +2,9 @@
 
 import msgspec
 
+_MARK = "【題組】"
+"""Stands between a passage and one of its questions in exams of Taiwan."""
+
 
 class Sample(msgspec.Struct, frozen=True, gc=False):
     """One item: the loader reads it, both harnesses carry it, and `Kind.judge` receives it.
@@ -55,3 +58,28 @@ class Sample(msgspec.Struct, frozen=True, gc=False):
         """All texts of the item without the prompt's own words, for measuring and matching."""
         texts = (*self.cells.values(), self.question, self.source, *self.choices)
         return "\n".join(text for text in texts if text)
+
+    @property
+    def passage(self) -> str:
+        """The text that makes questions depend on one another; empty without one.
+
+        It is a cell named `passage`; another cell, the text before the mark 【題組】, or the text
+        before the last line, each if it is longer than the question after it.
+
+        Examples:
+            >>> Sample(id="1", question="香港喺1842年割讓。\\n邊年？").passage
+            '香港喺1842年割讓。'
+            >>> Sample(id="2", question="香港邊年割讓？").passage
+            ''
+        """
+        if "passage" in self.cells:
+            return self.cells["passage"]
+        longest = max(self.cells.values(), key=len, default="")
+        if len(longest) > len(self.question):
+            return longest
+        text = self.question.strip()
+        before, _, question = text.rpartition(_MARK)
+        if not before:
+            before, _, question = text.rpartition("\n")
+        before = before.strip()
+        return before if len(before) > len(question) else ""

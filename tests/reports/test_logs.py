@@ -4,6 +4,7 @@ import hashlib
 import json
 import math
 import shutil
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,9 +18,14 @@ from hkcanto_tasks import __version__, read_runs
 from hkcanto_tasks.catalogue import known_signature
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.errors import LogError
+from hkcanto_tasks.judgements import Judgement
 from hkcanto_tasks.results.logs.items import ItemRows
 from hkcanto_tasks.results.runs import Items, Run
-from hkcanto_tasks.results.statistics.estimates import estimate, harness_agreement
+from hkcanto_tasks.results.statistics.estimates import (
+    estimate,
+    harness_agreement,
+    mean_estimate,
+)
 from hkcanto_tasks.results.statistics.paired import compare
 from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.signing import signature_of
@@ -224,9 +230,42 @@ def test_chance_is_one_of_the_options_that_an_item_has() -> None:
 
 def test_questions_on_one_passage_are_one_cluster() -> None:
     passage = "讀" * 120
-    questions = (f"{passage}一", f"{passage}二", "短", "短", "短咗")
+    questions = (
+        *(f"{passage}\n一？", f"{passage}\n二？", "短", "短", "短咗"),
+        *(
+            f"34-35為題組 ◎ {passage}【題組】34. 一？",
+            f"34-35為題組 ◎ {passage}【題組】35. 二？",
+        ),
+    )
     found = columns("hkmmlu", *(("hk_law", each, "A", {}, "") for each in questions))
-    assert found.clusters.tolist() == [0, 0, 1, 1, 2]
+    assert found.clusters.tolist() == [0, 0, 1, 1, 2, 3, 3]
+
+
+def test_an_instruction_in_front_of_many_questions_is_no_passage() -> None:
+    """As in MMLU: all 895 questions of `moral_scenarios` begin with the same 170 characters."""
+    scenarios = "For which of these two scenarios did I do something wrong?" * 3
+    asked = [f"{scenarios} Scenario 1 | {n}\nScenario 2 | {n}{n}" for n in range(30)]
+    formulas = [f"{scenarios}\n{n}" for n in range(21)]
+    rows = [("hk_law", each, "A", {}, "") for each in asked + formulas]
+    assert len(set(columns("hkmmlu", *rows).clusters.tolist())) == 51
+
+
+@pytest.mark.realdata
+def test_the_passages_of_mmlu() -> None:
+    """Counted by reading: MMLU's three subjects of history have most passages."""
+    samples = load_task("hkcanto_mmlu_en").samples
+    passages = Counter((item.subject, item.passage) for item in samples if item.passage)
+    shared = {key: count for key, count in passages.items() if count > 1}
+    assert (len(shared), sum(shared.values()), max(shared.values())) == (199, 627, 9)
+    assert "moral_scenarios" not in {subject for subject, _ in shared}
+    # 41.1 % of 14,042 independent questions: a half width of 0.81 points.
+    rows = ItemRows(task_as_run("hkcanto_mmlu_en"))
+    for number, item in enumerate(samples):
+        correct = {"acc": float(number % 1000 < 411), "unparsed_rate": 0.0}
+        rows.add(item, Judgement(correct, answer="A"), "A")
+    items = rows.items()
+    figure = mean_estimate(items.values["acc"], items.clusters)
+    assert (figure.high - figure.low) / 2 == pytest.approx(0.0081, abs=0.0003)
 
 
 def test_equal_questions_of_two_subjects_are_independent() -> None:
