@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from hkcanto_metrics.language import identify_language, identify_reasoning
-from hkcanto_metrics.reasoning import Parts, split_reasoning
+from hkcanto_metrics.reasoning import Parts, Reasoned, split_reasoning
 
 from ..data.tables import Row
 from ..declarations import PromptTemplate, Subject, TaskDefinition, TaskVariant
@@ -415,7 +415,7 @@ class Kind(ABC):
             0.0
         """
         parts = split_reasoning(response, reasoning)
-        answer = self.cut(parts.answer.lstrip())
+        answer = self.cut(self.answer_in(parts).lstrip())
         judgement = self.score(answer, sample)
         changes: dict[str, Any] = {
             "length": len(parts.answer),
@@ -431,6 +431,10 @@ class Kind(ABC):
         if not parts.finished and not answer.strip():
             changes["reason"] = "none: cut off"
         return msgspec.structs.replace(judgement, **changes)
+
+    def answer_in(self, parts: Reasoned) -> str:
+        """Return the text of a response that is scored."""
+        return parts.answer
 
     def cut(self, response: str) -> str:
         """Cut a response, without its reasoning, to the part that is scored."""

@@ -19,6 +19,7 @@ from hkcanto_metrics.constraints import (
     read_constraints,
     read_ifeval,
 )
+from hkcanto_metrics.reasoning import Reasoned
 
 from ..data.tables import Row
 from ..errors import DataCorrupt
@@ -68,6 +69,10 @@ class Constraints(Prompted):
             raise DataCorrupt(f"{row.where}: {error}. {correct}") from error
         target = msgspec.json.encode(constraints).decode()
         return msgspec.structs.replace(super().row(row), target=target)
+
+    def answer_in(self, parts: Reasoned) -> str:
+        """Return all text outside of the reasoning: a constraint may be about tags."""
+        return parts.tagged
 
     def score(self, answer: str, sample: Sample) -> Judgement:
         """Check which constraints an answer follows.

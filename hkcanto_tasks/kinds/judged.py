@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from hkcanto_metrics.reasoning import strip_reasoning
+from hkcanto_metrics.reasoning import Reasoned, split_reasoning
 
 from ..data.tables import Row, as_text
 from ..declarations import JudgedDefinition, Level, Rubric, TaskVariant
@@ -165,6 +165,10 @@ class Judged(Prompted):
         return [self.rubric, numbers]
 
     # ------------------------------------------------------------------ judging
+
+    def answer_in(self, parts: Reasoned) -> str:
+        """Return all text outside of the reasoning, as judges see it."""
+        return parts.tagged
 
     def score(self, answer: str, _: Sample) -> Judgement:
         """Return the judgement of an answer that no judge has seen yet; an empty one never is.
@@ -336,7 +340,7 @@ def read_level(
         >>> read_level("Nothing in it does harm.\\n**Level: 0**", rubric).name
         'harmless'
     """
-    text = unicodedata.normalize("NFKC", strip_reasoning(reply))
+    text = unicodedata.normalize("NFKC", split_reasoning(reply).tagged)
     marker = re.escape(unicodedata.normalize("NFKC", rubric.marker))
     form = re.compile(
         rf"[\s>#*_`•-]*{marker}[\s*_`]*{re.escape(code)}[\s*_`]*:[\s*_`]*(.*)",

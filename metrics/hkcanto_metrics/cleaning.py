@@ -14,7 +14,7 @@ from itertools import accumulate
 
 from hkcanto_metrics.fluency import count_features
 from hkcanto_metrics.language import identify_language
-from hkcanto_metrics.reasoning import strip_reasoning, without_tokens
+from hkcanto_metrics.reasoning import split_reasoning, strip_reasoning
 from hkcanto_metrics.translation_frame import TranslationFrame
 from hkcanto_metrics.translation_layout import TranslationReader, label_length
 
@@ -189,15 +189,16 @@ def _without_marks(text: str) -> str:
 
 
 def _without_reasoning(text: str) -> str:
-    """Remove reasoning; a text that has only special tokens stays."""
-    answer = strip_reasoning(text)
-    return text if answer == without_tokens(text) else answer
+    """Remove reasoning; a text that has only special tokens or tags stays."""
+    reasoned = split_reasoning(text)
+    is_all = reasoned.finished and not reasoned.reasoning
+    return text if is_all else reasoned.answer
 
 
 _WRAPPINGS: dict[str, Callable[[str], str]] = {
     "reasoning": _without_reasoning,
     "excess": lambda text: text[:_LONGEST],
-    "special tokens": without_tokens,
+    "special tokens": strip_reasoning,
     "code fence": lambda text: _FENCED.sub(r"\1", text),
     "JSON": _without_json,
     "label": _without_label,

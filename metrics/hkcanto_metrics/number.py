@@ -18,11 +18,13 @@ from itertools import pairwise
 from pathlib import Path
 
 from hkcanto_metrics.patterns import read_patterns
+from hkcanto_metrics.reasoning import Parts
+from hkcanto_metrics.response_text import own_answer
 from hkcanto_metrics.script import TO_HALF_WIDTH, fold_script
 
-# Limits: of a long text, the beginning and the end are read; of many announcements, the last ones;
+# Limits: of a long question, the beginning is read; of many announcements, the last ones;
 # of a long sentence, the beginning after an announcement, otherwise the end.
-_HEAD, _TAIL, _CUES, _REACH = 2_000, 6_000, 40, 300
+_HEAD, _CUES, _REACH = 2_000, 40, 300
 # Number of closing sentences that may follow the result; of characters in a unit, in a number.
 _TALK, _UNIT, _LONGEST = 3, 6, 40
 _LINE = 60  # characters in which the left side of an equation is looked for
@@ -56,15 +58,15 @@ class NumberReading:
     evidence: tuple[int, int] | None = None
 
 
-def read_number(text: str, question: str = "") -> NumberReading:
+def read_number(text: str | Parts | None, question: str = "") -> NumberReading:
     """Read the number that a response settles on, with the reason and the place.
 
     Understands English, Cantonese and Written Chinese in both scripts; Arabic and Chinese numerals,
     fractions, separators. A percent sign is a unit, as in the answers of GSM8K: 40% is 40.
 
     Args:
-        text: what the model wrote, without its reasoning block. If it has more than 8,000
-            characters, the middle is not read.
+        text: what the model wrote. If its answer has more than 5,000 characters, the middle is
+            not read.
         question: the question asked. Repetitions of it are not an answer, and a number that it
             mentions is no result beside one that it does not mention.
 
@@ -78,23 +80,27 @@ def read_number(text: str, question: str = "") -> NumberReading:
         >>> read_number("16 − 3 − 4 = 9，所以佢賺 9 × $2 = $18。#### 18 蚊")
         NumberReading(value=Fraction(18, 1), reason='marked', evidence=(38, 40))
     """
-    if len(text) > _HEAD + _TAIL:
-        return _reading_of_ends(text, question)
-    if not text.strip():
+    own = own_answer(text)
+    if own is None:
+        return NumberReading(None, "none: cut off")
+    if not own.text.strip():
         return NumberReading(None, "none: empty")
     question = SAYS["next_question"].sub("\n", _folded(question[:_HEAD]))
     asked = _asked(question)
-    answer = _without_repeat(_folded(text), question)
+    answer = _without_repeat(_folded(own.text), question)
     answer = _without_unit(answer, question)
     reading = NumberReading(None, "none: no number")
     for start, end in _parts(answer):
         reading = _Part(answer, start, end, asked).reading()
         if reading.evidence:
             break
-    return reading
+    if not reading.evidence:
+        return reading
+    start, end = reading.evidence
+    return replace(reading, evidence=(own.origins[start], own.origins[end - 1] + 1))
 
 
-def extract_number(text: str, question: str = "") -> Fraction | None:
+def extract_number(text: str | Parts | None, question: str = "") -> Fraction | None:
     """Return the number that a response settles on, or `None`; see `read_number`.
 
     Examples:
@@ -147,16 +153,6 @@ def equal_numbers(response_value: Fraction | None, answer: Fraction) -> bool:
     ends = pow(10, answer.denominator.bit_length(), answer.denominator) == 0
     places = (10**n for n in range(2, 16) if 10**n % response_value.denominator == 0)
     return not ends and abs(response_value - answer) * 2 * next(places, 10**40) <= 1
-
-
-def _reading_of_ends(text: str, question: str) -> NumberReading:
-    """Read the beginning and the end of a long text."""
-    reading = read_number(text[: _HEAD - 1] + "\n" + text[-_TAIL:], question)
-    start, end = reading.evidence or (0, 0)
-    if end <= _HEAD:
-        return reading
-    shift = len(text) - _TAIL - _HEAD
-    return replace(reading, evidence=(start + shift, end + shift))
 
 
 def _folded(text: str) -> str:

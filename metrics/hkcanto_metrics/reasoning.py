@@ -6,9 +6,9 @@ chat templates that they are from. Every metric reads a response through `split_
 
 import re
 import tomllib
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,83 +16,41 @@ Span = tuple[int, int]
 Parts = Sequence[str | Mapping[str, Any]]
 
 _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-# The number of signs that are looked at; a response with more is in a loop.
+# The number of signs that are looked at; a text with more is a loop.
 _MOST_SIGNS = 20_000
+_MOST_TAGS = 50  # tags around the answer that are looked at
+_LAST_CHARACTERS = 400  # that may have a conclusion
 
 
-def _alternatives(*marks: tuple[str, str]) -> str:
-    """Marks as one pattern; the name of a group is what it marks and its row's number.
-
-    Marks that begin alike are behind one look ahead, because loops of signs do occur.
-    """
-    groups: defaultdict[str, list[str]] = defaultdict(list)
-    for name, pattern in marks:
-        begin = next(filter(pattern.startswith, _BEGINNINGS))
-        groups[_BEGINNINGS[begin]].append(f"(?P<{name}>{pattern})")
-    return "|".join(
-        f"(?={begin})(?:{'|'.join(patterns)})" for begin, patterns in groups.items()
-    )
+def _either(*keys: tuple[str, str]) -> re.Pattern[str]:
+    """Marks as one pattern; a group's name has the table, the key and the row of its mark."""
+    groups = []
+    for table, key in keys:
+        for number, row in enumerate(_DATA[table]):
+            if key in row:
+                groups.append(f"(?P<{table}_{key}_{number}>{row[key]})")
+    return re.compile("|".join(groups))
 
 
-def _named_marks(table: str, key: str, name: str) -> Iterator[tuple[str, str]]:
-    for number, row in enumerate(_DATA[table]):
-        if key in row:
-            yield f"{name}{number}", row[key]
-
-
-# What patterns begin with → what is looked ahead for.
-_BEGINNINGS = {
-    "</": "</",
-    r"<\|": "<[|｜]",
-    "<[|｜]": "<[|｜]",
-    "<": r"<\w",
-    r"\[": r"\[",
-    r"\]": r"\]~",
-    "◁": "◁",
-    "": "Here",
-}
-_REASONING_MARK = re.compile(
-    _alternatives(
-        *_named_marks("reasoning", "opening", "opening"),
-        *_named_marks("reasoning", "closing", "closing"),
-    )
-)
-_TURN_MARK = re.compile(
-    _alternatives(
-        *_named_marks("call", "opening", "opening"),
-        *_named_marks("end", "mark", "end"),
-        *_named_marks("token", "mark", "token"),
-    )
-)
-_SIGN = re.compile(r"[<\[\]◁]")
+_REASONING_MARK = _either(("reasoning", "opening"), ("reasoning", "closing"))
+_TURN_MARK = _either(("call", "opening"), ("end", "mark"), ("token", "mark"))
+_TAG = _either(("answer", "opening"), ("answer", "closing"))
+# Every mark begins with one of these.
+_SIGN = re.compile(r"[<◁](?=[|｜/\w])|\[(?=[|/A-Zeu])|](?=~)|Here (?=are my|is my)")
 _CALL_ENDS = [re.compile(row.get("closing", r"\Z")) for row in _DATA["call"]]
-# A call without marks: JSON as Llama writes it, alone or in a code fence.
-_BARE_CALL = re.compile(
-    r'\s*+(?:```(?:json)?\s*+)?\[?\s*+\{\s*+(?:"(?:id|type)"\s*+:\s*+"[^"]{0,60}"\s*+,\s*+)*'
-    r'"(?:name|function)"\s*+:\s*+(?:"[\w.-]{1,60}"\s*+,\s*+"(?:arguments|parameters)"|\{)'
-)
+_WORDS = {name: re.compile(pattern) for name, pattern in _DATA["words"].items()}
 
-# Harmony: its channels with their special tokens, and as they look without them.
-_FINAL = re.compile(
-    r"<\|channel\|>\s*final\b[^<]{0,40}(?:<\|constrain\|>[^<]{0,40})?<\|message\|>"
+_CHANNELS = {name: re.compile(pattern) for name, pattern in _DATA["channels"].items()}
+_INSIDE = re.compile(
+    rf"{_REASONING_MARK.pattern}|<\|(?:channel|start|constrain)\|>\s*\w+(?: to=\w+)?|<\|\w+\|>"
 )
-_FINAL_SKIPPED = re.compile("assistantfinal")
-_CHANNEL = re.compile(r"<\|channel\|>\s*(?:analysis|commentary)")
-# Gemma's format does not mark where the answer begins.
-_CHANNEL_SKIPPED = re.compile(
-    r"\s*(?:(?:analysis|commentary)(?=[A-Z\u2e80-\u9fff\uff00-\uffef\U00020000-\U0003ffff])"
-    r"|thought\n)"
-)
-_END = re.compile(r"<\|(?:end|return|call|start)\|>")
-
-_MARKS = re.compile(
-    rf"{_REASONING_MARK.pattern}|<\|(?:channel|start|constrain)\|>\s*\w+|<\|\w+\|>"
-    r"|\A\s*(?i:analysis|commentary)|(?i:assistant(?:final|commentary))\Z"
+_CHANNEL_NAMES = re.compile(
+    r"\A\s*(?i:analysis|commentary)|(?i:assistant(?:final|commentary))\Z"
 )
 
 _LAST_TAG = re.compile(
-    rf"(?:{_REASONING_MARK.pattern}|{_CHANNEL.pattern}(?:<\|message\|>)?|<\|start\|>assistant)"
-    r"\s*\Z"
+    rf"(?:{_REASONING_MARK.pattern}|(?:{_CHANNELS['reasoning'].pattern})(?:<\|message\|>)?"
+    r"|<\|start\|>assistant)\s*\Z"
 )
 
 
@@ -101,24 +59,28 @@ class Reasoned:
     """A response split into reasoning and answer.
 
     Attributes:
-        answer: The text outside of the reasoning, otherwise unchanged.
+        answer: The text outside of the reasoning, without special tokens, tool calls and tags
+            around the answer; otherwise unchanged.
         reasoning: The text of the reasoning, without the tags around it.
         finished: Whether the reasoning has an end. If not, the model ran out of tokens, and any
             answer text was written before the reasoning.
         spans: The places of the answer's parts in the response: start and end (exclusive).
+        tagged: The answer with its tags, such as ``<answer>``, and with the text around them.
     """
 
     answer: str
     reasoning: str
     finished: bool
     spans: tuple[tuple[int, int], ...]
+    tagged: str
 
 
 def split_reasoning(text: str | Parts | None, reasoning: str = "") -> Reasoned:
     """Split a response into its reasoning and its answer.
 
     The answer is valid Unicode without special tokens, without tool calls and without the text of
-    another turn. The marks of all known chat templates are listed in ``reasoning.toml``; Harmony's
+    another turn. If tags such as ``<answer>`` say where it is, it is the text in the last of them.
+    The marks of all known chat templates are listed in ``reasoning.toml``; Harmony's
     channels are also known without their special tokens (``analysis…assistantfinal…``). A closing
     mark without an opening one ends reasoning that began in the prompt, as with many chat
     templates.
@@ -129,13 +91,15 @@ def split_reasoning(text: str | Parts | None, reasoning: str = "") -> Reasoned:
             the text, and counts as finished if there is an answer.
 
     Returns:
-        Answer and reasoning. After 20,000 `<` signs, nothing is read as a mark.
+        Answer and reasoning. After 20,000 signs that may begin a mark, nothing is read as one.
 
     Examples:
         >>> split_reasoning("<think>nei5 or lei5?</think>nei5 hou2<|im_end|>").answer
         'nei5 hou2'
         >>> split_reasoning("analysisIs it A?").finished
         False
+        >>> split_reasoning("It is by the harbour: <answer>C</answer>").answer
+        'C'
     """
     if not isinstance(text, str):
         thoughts, text = joined_parts(text or ())
@@ -144,13 +108,15 @@ def split_reasoning(text: str | Parts | None, reasoning: str = "") -> Reasoned:
     outer, finished = _spans(text)
     edges = [0, *(edge for span in outer for edge in span), len(text)]
     between = _joined(text, zip(edges[::2], edges[1::2], strict=True))
-    searched = _searched(between)
-    inside = _MARKS.sub("", searched) + between[len(searched) :]
-    spans = _own_spans(text, outer)
+    marks = [mark.span() for mark in _marks(_INSIDE, between, 0, len(between))]
+    inside = _joined(between, _cut((0, len(between)), marks))
+    turn = _own_spans(text, outer)
+    spans = _spans_in_tags(text, turn)
     answer = _joined(text, spans)
     if reasoning:
         finished = finished and bool(answer.strip())
-    return Reasoned(answer, valid(reasoning) + inside, finished, tuple(spans))
+    thoughts = valid(reasoning) + _CHANNEL_NAMES.sub("", inside)
+    return Reasoned(answer, thoughts, finished, tuple(spans), _joined(text, turn))
 
 
 def strip_reasoning(text: str | Parts | None) -> str:
@@ -167,16 +133,6 @@ def strip_reasoning(text: str | Parts | None) -> str:
         'B'
     """
     return split_reasoning(text).answer
-
-
-def without_tokens(text: str) -> str:
-    """Return the first turn of a text, without special tokens and tool calls.
-
-    Examples:
-        >>> without_tokens("<|im_start|>assistant\\n好<|im_end|>\\n<|im_start|>user\\n再嚟")
-        '\\n好'
-    """
-    return _joined(text, _own_spans(text, [(0, len(text))]))
 
 
 def joined_parts(parts: Parts) -> tuple[str, str]:
@@ -287,7 +243,7 @@ def may_reason(template: str, prompt: str) -> bool:
     """
     if not (
         _REASONING_MARK.search(template)
-        or _CHANNEL.search(template)
+        or _CHANNELS["reasoning"].search(template)
         or "enable_thinking" in template
     ):
         return False
@@ -297,80 +253,133 @@ def may_reason(template: str, prompt: str) -> bool:
 
 def _closes(mark: re.Match[str]) -> bool:
     """Whether a mark ends reasoning."""
-    return (mark.lastgroup or "").startswith("closing")
+    return "closing" in str(mark.lastgroup)
+
+
+def _row(mark: re.Match[str]) -> int:
+    """The number of a mark's row in its table."""
+    return int(str(mark.lastgroup).rpartition("_")[2])
 
 
 def _joined(text: str, spans: Iterable[Span]) -> str:
     return "".join(text[start:end] for start, end in spans)
 
 
-def _searched(text: str) -> str:
-    """The part of a text that is searched for marks."""
-    rest = text.split("<", _MOST_SIGNS)[_MOST_SIGNS:]
-    return text[: -len(rest[0]) or None] if rest else text
-
-
 def _spans(text: str) -> tuple[list[Span], bool]:
     """The spans outside of the reasoning, and whether the reasoning has an end."""
-    if finals := [*_FINAL.finditer(text)] or [*_FINAL_SKIPPED.finditer(text)]:
-        start = finals[-1].end()
-        end = _END.search(text, start)
-        return [(start, end.start() if end else len(text))], True
-    if _CHANNEL.search(text) or _CHANNEL_SKIPPED.match(text):
+    for name in ("final", "final_skipped"):
+        if finals := [*_CHANNELS[name].finditer(text)]:
+            start = finals[-1].end()
+            end = _CHANNELS["end"].search(text, start)
+            return [(start, end.start() if end else len(text))], True
+    is_channel = _CHANNELS["reasoning"].search(text)
+    if is_channel or _CHANNELS["reasoning_skipped"].match(text):
         return [], False
     return _spans_outside_marks(text)
 
 
+def _marks(
+    pattern: re.Pattern[str], text: str, start: int, end: int
+) -> Iterator[re.Match[str]]:
+    """The marks between two places of a text."""
+    place = start
+    for sign in islice(_SIGN.finditer(text, start, end), _MOST_SIGNS):
+        if sign.start() < place:
+            continue
+        if mark := pattern.match(text, sign.start(), end):
+            yield mark
+            place = mark.end()
+
+
 def _spans_outside_marks(text: str) -> tuple[list[Span], bool]:
-    if not _SIGN.search(text) and "Here " not in text:
-        return [(0, len(text))], True
     spans: list[Span] = []
     start = 0
-    opened = ""  # the row of the open mark
-    for mark in _REASONING_MARK.finditer(_searched(text)):
-        row = str(mark.lastgroup).removeprefix("opening").removeprefix("closing")
-        if opened:
-            if _closes(mark) and row == opened:
+    opening = None
+    for mark in _marks(_REASONING_MARK, text, 0, len(text)):
+        if opening:
+            if _closes(mark) and _row(mark) == _row(opening):
                 start = mark.end()
-                opened = ""
+                opening = None
         elif _closes(mark):  # reasoning that began in the prompt
             spans.clear()
             start = mark.end()
         else:
             spans.append((start, mark.start()))
-            opened = row
-    if not opened:
-        spans.append((start, len(text)))
-    return spans, not opened
+            opening = mark
+    if not opening:
+        return [*spans, (start, len(text))], True
+    # Words that open reasoning may also head the steps of an answer.
+    is_words = "is_words" in _DATA["reasoning"][_row(opening)]
+    if is_words and _WORDS["conclusion"].search(text, len(text) - _LAST_CHARACTERS):
+        return [*spans, (opening.start(), len(text))], True
+    return spans, False
 
 
 def _own_spans(text: str, spans: list[Span]) -> list[Span]:
     """The spans without special tokens and tool calls, up to the end of the first turn."""
-    searched = _searched(text)
-    if _BARE_CALL.match(searched, spans[0][0] if spans else 0):
+    if _WORDS["bare_call"].match(text, spans[0][0] if spans else 0):
         return []
-    if not _SIGN.search(text):  # like most texts
-        return spans
     own: list[Span] = []
     has_text = False
     for start, end in spans:
         place = start
-        while mark := _TURN_MARK.search(searched, place, end):
-            group = str(mark.lastgroup)
+        for mark in _marks(_TURN_MARK, text, start, end):
+            if mark.start() < place:  # in a call
+                continue
             own.append((place, mark.start()))
             has_text = has_text or bool(text[place : mark.start()].strip())
             place = mark.end()
-            if group.startswith("end") and has_text:
+            table = str(mark.lastgroup).partition("_")[0]
+            if table == "end" and has_text:
                 return _without_empty(own)
-            if group.startswith("opening"):
-                closing = _CALL_ENDS[int(group.removeprefix("opening"))]
-                closed = closing.search(searched, place, end)
-                place = closed.end() if closed else end
+            if table == "call":
+                closing = _CALL_ENDS[_row(mark)].search(text, place, end)
+                place = closing.end() if closing else end
         own.append((place, end))
         has_text = has_text or bool(text[place:end].strip())
     return _without_empty(own)
 
 
+def _spans_in_tags(text: str, spans: list[Span]) -> list[Span]:
+    """The spans of the text in the last tags around an answer; without tags, all spans."""
+    tags: list[re.Match[str]] = []
+    for start, end in spans[-_MOST_TAGS:]:
+        tags += _marks(_TAG, text, start, end)
+    if not tags or len(tags) > _MOST_TAGS:  # more are a loop
+        return spans
+    begin, end = _content(text, tags, spans[-1][1]) or (spans[0][0], spans[-1][1])
+    gaps = [(0, begin), *(tag.span() for tag in tags), (end, len(text))]
+    return [part for span in spans for part in _cut(span, gaps)] or spans[-1:]
+
+
+def _cut(span: Span, gaps: list[Span]) -> Iterator[Span]:
+    """The parts of a span outside of some gaps, which are in order."""
+    start, end = span
+    for gap in gaps:
+        if start < min(gap[0], end):
+            yield start, min(gap[0], end)
+        start = max(start, gap[1])
+    if start < end:
+        yield start, end
+
+
+def _content(text: str, tags: list[re.Match[str]], end: int) -> Span | None:
+    """The place of the text in the last tags, or in several with nothing between them."""
+    content = None
+    closed = 0
+    for tag, following in pairwise([*tags, None]):
+        if tag is None or _closes(tag) or (following and not _closes(following)):
+            continue
+        stop = following.start() if following else end
+        if text[tag.end() : stop].strip():
+            is_beside = content and not text[closed : tag.start()].strip()
+            content = (content[0] if content and is_beside else tag.end(), stop)
+            closed = following.end() if following else end
+    if content and _WORDS["retraction"].search(text, closed, end):
+        return None
+    return content
+
+
 def _without_empty(spans: list[Span]) -> list[Span]:
-    """The spans, without empty ones before the last."""
-    return [span for span in spans[:-1] if span[0] < span[1]] + spans[-1:]
+    """The spans that have text; if none has, the last."""
+    return [span for span in spans if span[0] < span[1]] or spans[-1:]

@@ -86,9 +86,8 @@ def normalize_response(response: Response, keep_readings: bool = False) -> Respo
     """Normalise a response, so that different ways of writing it match the same patterns.
 
     Each character gets one script and form: plain width, no accents, round brackets, no quotes, 係
-    as 是. Markdown, LaTeX wrappers, HTML and special tokens are removed, and readings
-    (pronunciations) unless kept. White space is collapsed, or removed next to Chinese. Line breaks
-    stay; empty lines are removed.
+    as 是. Markdown, LaTeX wrappers and HTML are removed, and readings (pronunciations) unless kept.
+    White space is collapsed, or removed next to Chinese. Line breaks stay; empty lines are removed.
 
     Examples:
         >>> normalize_response(Response("**答(ㄉㄚˊ)案(on3)**：【Ｂ】", range(20))).text

@@ -446,8 +446,8 @@ def format_reward(
 
     Args:
         completions: The model's responses, each a text or a list of messages.
-        pattern: A regular expression that must match the whole answer; ``.`` matches line ends,
-            too.
+        pattern: A regular expression that must match the whole answer with its tags; ``.``
+            matches line ends, too.
 
     Returns:
         For each completion, 1.0 if it has both, otherwise 0.0.
@@ -468,7 +468,7 @@ def format_reward(
         response = split_reasoning(text)
         if not response.finished or not response.reasoning.strip():
             return 0.0
-        return float(matches(response.answer.strip()) is not None)
+        return float(matches(response.tagged.strip()) is not None)
 
     return _rewards("format_reward", score, completions)
 

@@ -31,8 +31,7 @@ _TOKEN = re.compile(rf"[{CJK}]|[^\s{CJK}]+")
 # Announcements of the final answer: a mark, or a phrase at the beginning of a line or after a
 # conclusion, with a colon or a copula.
 _ANNOUNCEMENT = re.compile(
-    r"(?i)####+[ \t]*|<(?:final_?)?(?:answer|solution|output|result|response)>[*_ \t]*"
-    r"|(?:最終|最终|最後|最后|正確|正确|(?<![a-z])final[ ]|(?<![a-z])correct[ ])?"
+    r"(?i)####+[ \t]*|(?:最終|最终|最後|最后|正確|正确|(?<![a-z])final[ ]|(?<![a-z])correct[ ])?"
     r"(?:答案|(?<![a-z])answer(?![a-z])|(?<=\n)答(?=[:：])|\A答(?=[:：]))"
     r"[*_ \t]*(?:[:：]|(?:應該|应该|就)?(?:係|是|為|为)[:：]?|is(?![a-z])[:：]?)[*_ \t]*"
 )
@@ -40,7 +39,7 @@ _BOXED = regex.compile(r"\\f?box(?:ed)?\s*\{((?:[^{}]++|\{(?1)\})*+)\}")
 _ONLY_TEXT = re.compile(r"\A\s*\\text\{([^{}]*)\}\s*\Z")
 # A full stop may belong to an abbreviation: St. John, J. K. Rowling.
 _SENTENCE_END = re.compile(
-    r"[。！？!?\n]|</(?=[a-z])|(?<![A-Z])(?<!\b[A-Z][a-z])(?<!\bMrs)(?<!\bProf)\.(?=\s+[A-Z])"
+    r"[。！？!?\n]|(?<![A-Z])(?<!\b[A-Z][a-z])(?<!\bMrs)(?<!\bProf)\.(?=\s+[A-Z])"
 )
 
 

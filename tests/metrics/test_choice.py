@@ -896,7 +896,6 @@ def test_ways_of_writing_the_same_become_one() -> None:
         ("\x08oxed{D}", "答:(D)"),
         (r"\(\mathrm{C}\)", "(C)"),
         ("<b>B</b><br>so <<C>>", "B\nso C"),
-        ("<answer>B</answer>", "\nanswer:B\n"),
         ("~~A~~ B", " B"),
         ("| 答案 | B |\n|---|---|", "答案:B\n"),
         ("答 案 是 B", "答案是B"),
@@ -904,9 +903,6 @@ def test_ways_of_writing_the_same_become_one() -> None:
         ("x\u200by\ufeffz&lt;!", "xyz!"),
         ("A\r\n\r\n\tB", "A\nB"),
         (r"A\nB", "A\nB"),
-        ("<|begin_of_box|>B<|end_of_box|>", " B"),
-        ("B<|im_end|>\n<|im_start|>user\nC", "B\nq:\nuser\nC"),
-        ("assistant\nB</s>", "B\nq:"),
         ("答(daap3)案<rt>on3</rt>", "答案"),
         ("≠ 4", "≠ 4"),
     ]:

@@ -306,7 +306,6 @@ def test_stated() -> None:
         "The answer is about 18, as 5 are left.",
         "Answer: 18",
         "ANSWER: 18",
-        "<answer>18</answer>",
         "I asked 5 friends.\nFinal answer: she has 18 apples.",
     ]:
         reading = read_number(text)

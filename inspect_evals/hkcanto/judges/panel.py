@@ -28,7 +28,7 @@ from inspect_ai.util import collect, json_schema
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from hkcanto_metrics.cleaning import clean_output
-from hkcanto_metrics.reasoning import strip_reasoning, valid
+from hkcanto_metrics.reasoning import split_reasoning, valid
 from hkcanto_metrics.translation import LONGEST
 from hkcanto_tasks.prompts import fill, until_stop
 
@@ -193,7 +193,7 @@ def judged_text(
     language: str | None,
 ) -> str:
     """Return a model's answer as judges see it, with the length limit of the automatic metrics."""
-    answer = until_stop(strip_reasoning(response).strip(), stop)
+    answer = until_stop(split_reasoning(response).tagged.strip(), stop)
     if language:
         answer = clean_output(answer, source=source, language=language).text
     return answer[:LONGEST]
@@ -230,7 +230,7 @@ async def ask_judge(
             break
         completion = valid(output.completion)
         try:
-            verdict = read_verdict(strip_reasoning(completion))
+            verdict = read_verdict(split_reasoning(completion).tagged)
             return Verdict(verdict.values, {**judge_record, **verdict.record})
         except Unusable as error:
             # A JSON escape can be a lone surrogate, which is not allowed in an answer.

@@ -21,7 +21,7 @@ import msgspec
 from msgspec import Meta
 
 from hkcanto_metrics.constraints.reading import narrow, normalise
-from hkcanto_metrics.reasoning import strip_reasoning
+from hkcanto_metrics.reasoning import split_reasoning
 
 Text = Annotated[str, Meta(pattern=r"\S", description="text")]
 Texts = Annotated[tuple[Text, ...], Meta(min_length=1, description="list of texts")]
@@ -332,7 +332,7 @@ def follows(response: str, constraint: Constraint) -> bool:
         False
     """
     return VERIFIERS[constraint.name].holds(
-        strip_reasoning(response), constraint.args or {}
+        split_reasoning(response).tagged, constraint.args or {}
     )
 
 
@@ -355,7 +355,7 @@ def follows_loosely(response: str, constraint: Constraint) -> bool:
         >>> follows_loosely(response, one_line), follows(response, one_line)
         (True, False)
     """
-    lines = strip_reasoning(response).strip().split("\n")
+    lines = split_reasoning(response).tagged.strip().split("\n")
     verifier = VERIFIERS[constraint.name]
     without_first = lines[1:]
     without_last = lines[:-1]
