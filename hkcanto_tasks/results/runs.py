@@ -1,6 +1,6 @@
 """Runs of a model on a task: what was sent, and the judged items in columns."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
@@ -54,6 +54,9 @@ _REQUEST_SETTINGS = (
     "truncation",
 )
 """Settings of a model that change what it is sent."""
+# More questions that begin alike have an instruction in common, not a passage. The largest
+# group on a passage in our benchmarks has nine.
+_MOST_ON_A_PASSAGE = 20
 # A provider leaves out a count of zero.
 _OMITTED_IF_ZERO = ("cached_tokens", "reasoning_tokens", "judge_tokens")
 
@@ -83,6 +86,7 @@ class Items:
         golds: Checksums of the right answers.
         output_tokens: As counted by the provider; NaN if not logged.
         truncated: 1 if the response ended at the token limit, 0 if not; NaN if unknown.
+        passages: From which clusters are made anew if runs are joined; empty if unknown.
         reasons: How answers were read, or why an answer is missing, such as `none: refusal`.
         pairs: Answers and targets, only for kinds with figures or analyses of texts.
         texts: Full texts, only if requested.
@@ -99,6 +103,7 @@ class Items:
     golds: Ints
     output_tokens: Floats
     truncated: Floats
+    passages: Sequence["Passage"] = ()
     reasons: Sequence[str] = ()
     pairs: Sequence[Pair] = ()
     texts: Sequence[ItemText] = ()
@@ -126,9 +131,23 @@ class Items:
         in_part = np.array([name in parts for parts in self.parts], np.bool_)
         return in_part | self.subject_mask([name])
 
+    def taken(self, positions: Sequence[int]) -> "Items":
+        """Return the items at some positions, in this order."""
+        columns: dict[str, Any] = {}
+        for field_of_items in fields(Items):
+            name = field_of_items.name
+            column = getattr(self, name)
+            if isinstance(column, Mapping):
+                columns[name] = {key: column[key][positions] for key in column}
+            elif isinstance(column, np.ndarray):
+                columns[name] = column[positions]
+            elif column:
+                columns[name] = [column[position] for position in positions]
+        return Items(**columns)
+
     @staticmethod
     def joined(runs: Sequence["Items"]) -> "Items":
-        """Return the items of several runs, which have no clusters in common."""
+        """Return the items of several runs, which have no clusters in common but passages."""
         if len(runs) == 1:
             return runs[0]
         sizes = [*map(len, runs)]
@@ -147,7 +166,37 @@ class Items:
         counts = [items.clusters.max(initial=-1) + 1 for items in runs]
         offsets = np.cumsum([0, *counts[:-1]])
         columns["clusters"] += np.repeat(offsets, sizes)
+        if all(items.passages for items in runs):
+            columns["clusters"] = clusters_of(
+                columns["ids"], columns["subjects"], columns["passages"]
+            )
         return Items(**columns)
+
+
+class Passage(NamedTuple):
+    """Hashes of an item's passage and of its whole text, equal in all runs of a process."""
+
+    beginning: int
+    whole: int
+
+
+def clusters_of(
+    ids: Sequence[str],
+    subjects: Sequence[str],
+    passages: Sequence[Passage],
+) -> Ints:
+    """Return the cluster of each item: questions on one passage, and equal items."""
+    questions = defaultdict[Hashable, set[str]](set)
+    for item, subject, passage in zip(ids, subjects, passages, strict=True):
+        questions[subject, passage.beginning].add(item)
+    numbers: dict[Hashable, int] = {}
+    clusters: list[int] = []
+    for subject, passage in zip(subjects, passages, strict=True):
+        key = subject, passage.beginning
+        if len(questions[key]) > _MOST_ON_A_PASSAGE:
+            key = subject, passage.whole
+        clusters.append(numbers.setdefault(key, len(numbers)))
+    return np.array(clusters, np.int64)
 
 
 def _joined_by_name(
@@ -322,6 +371,7 @@ class Run:
         label: The model's name in a report; unique for a task and setup.
         argument: Position of its path among the arguments of `read_runs`.
         name: The user's name for that argument.
+        parts: The runs of its logs, if several logs share its subjects; `reported` is then empty.
     """
 
     model: str
@@ -345,6 +395,7 @@ class Run:
     label: str = ""
     argument: int = 0
     name: str = ""
+    parts: Sequence["Run"] = ()
 
     # ------------------------------------------------------------------ its task and data
 
@@ -594,7 +645,14 @@ class Run:
 
 
 class SkippedLog(NamedTuple):
-    """A file that was not read in full, and why, in one line."""
+    """A file that was not read in full, and why, in one line.
+
+    Attributes:
+        path: The file.
+        reason: Why.
+        is_superseded: Whether another log has answers to all of its items, so that nothing is lost.
+    """
 
     path: Path
     reason: str
+    is_superseded: bool = False

@@ -373,7 +373,7 @@ def test_a_run_of_some_subjects_gives_way_to_one_of_all(
     (skipped,) = read.skipped
     assert skipped.reason.startswith("hkmmlu: results_")
     assert (
-        "counts, which is finished, larger or newer; to keep both, name them"
+        "counts, which has its items, too, and is larger; to keep both, name them"
         in skipped.reason
     )
     assert (

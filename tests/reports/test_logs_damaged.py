@@ -488,7 +488,7 @@ def test_an_interrupted_run_gives_way_to_an_older_whole_one(law: Path) -> None:
     ended(later, "cancelled", 5)
     read = read_runs([law.parent])
     assert [path.name for run in read for path in run.sources] == [law.name]
-    assert f"{law.name} counts, which is finished" in only_reason(read)
+    assert f"{law.name} counts, which has its items, too" in only_reason(read)
 
 
 def test_samples_that_a_person_invalidated_are_a_reason(law: Path) -> None:

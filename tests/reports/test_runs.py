@@ -1,12 +1,15 @@
 """Made-up runs: their completeness, and the names of their conditions."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 from hkcanto_tasks.catalogue import find_task
-from hkcanto_tasks.results.logs import _joined_runs
+from hkcanto_tasks.results.logs.joining import joined_runs
 from hkcanto_tasks.results.runs import Items, SkippedLog
 
 from .building import a_run, changed
+
+DAY = timedelta(days=1)
 
 
 def _run(task, count, **options):
@@ -79,13 +82,16 @@ def test_only_pinned_data_is_trusted():
         assert not changed(made, data=data).trusted_data
 
 
-def test_a_finished_run_goes_before_an_unfinished_one_of_more_subjects():
+def test_the_larger_run_goes_before_a_part_of_it_even_if_it_did_not_finish():
     first, second, *_ = find_task("hkcanto_law").subjects
-    finished = a_run("hkcanto_law", {"acc": [1, 1]}, subjects=[first.name] * 2)
+    finished = a_run("hkcanto_law", {"acc": [1]}, subjects=[first.name])
     larger = a_run("hkcanto_law", {"acc": [1, 1]}, subjects=[first.name, second.name])
-    skipped = list[SkippedLog]()
-    (kept,) = _joined_runs([replace(larger, status="cancelled"), finished], skipped)
-    assert kept.items is finished.items
-    assert len(skipped) == 1
-    (kept,) = _joined_runs([larger, finished], skipped)
-    assert kept.items is larger.items
+    for status in ("success", "cancelled"):
+        skipped = list[SkippedLog]()
+        (kept,) = joined_runs([replace(larger, status=status), finished], skipped)
+        assert kept.items is larger.items
+        assert kept.status == status
+        assert len(skipped) == 1
+    again = replace(larger, status="cancelled", created=larger.created + DAY)
+    (kept,) = joined_runs([larger, again], [])
+    assert kept.status == "success"

@@ -7,16 +7,16 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ...catalogue import find_task, named_tasks
 from ...errors import LogError
-from ...signatures import Signature, joined
+from ...signatures import Signature
 from ...tasks import task_as_run
 from ..frames import Runs
-from ..runs import Items, Reported, Run, SkippedLog, Usage
+from ..runs import Run, SkippedLog
 from .inspect import inspect_runs
 from .items import UNREADABLE, ItemRows, NewItemRows, reason
+from .joining import joined_runs
 from .lm_eval import lm_eval_runs
 
 _FORMS = (
@@ -44,8 +44,9 @@ def read_runs(
 ) -> Runs:
     """Read logs of lm-eval and Inspect, mixed freely.
 
-    Runs of one model and setup on different subjects are joined. Within an argument, only the
-    newest run of each model, setup and subject counts. One bad file or sample never stops the rest.
+    Within an argument, runs of one model and setup on different items are joined: subjects,
+    shards, parts. Of several answers to an item, one run's count: see `joined_runs`. One bad file
+    or sample never stops the rest.
 
     Args:
         arguments: Logs, or folders with logs: lm-eval's `results_….json` with `samples_….jsonl`
@@ -65,7 +66,7 @@ def read_runs(
     runs, skipped = _read_all(parsed, texts, progress)
     kept: list[Run] = []
     for runs_of_argument in runs:
-        for run in _joined_runs(runs_of_argument, skipped):
+        for run in joined_runs(runs_of_argument, skipped):
             _keep(run, kept, skipped)
     paths = [path for _, path in parsed]
     if not kept:
@@ -180,111 +181,6 @@ def read_log(path: Path, new_rows: NewItemRows) -> Iterator[Run | SkippedLog]:
         yield from reader(path, new_rows)
     except UNREADABLE as error:
         yield SkippedLog(path, reason(error))
-
-
-# ---------------------------------------------------------------------- joining
-
-
-def _joined_runs(
-    runs: Sequence[Run],
-    skipped: list[SkippedLog],
-) -> list[Run]:
-    """Return the runs of each model and setup, joined, in the catalogue's order.
-
-    Of two runs that share a subject, one counts: the one that finished, then the one with more
-    subjects, then the newer one. The others are added to `skipped`.
-    """
-
-    def rank(run: Run) -> tuple[Any, ...]:
-        size = len({*run.items.subjects})
-        return not run.unfinished, size, run.created, str(run.sources[0])
-
-    ranked = sorted(runs, key=rank)
-    # In order of the lowest rank; a report lists models in this order.
-    parts: dict[Hashable, list[Run]] = {_joined_as(run): [] for run in ranked}
-    for run in reversed(ranked):
-        chosen = parts[_joined_as(run)]
-        other = next((part for part in chosen if _share_a_subject(run, part)), None)
-        if other is None:
-            chosen.append(run)
-            continue
-        cause = (
-            f"{run.task}: {other.sources[0].name} counts, which is finished, larger "
-            "or newer; to keep both, name them NAME=PATH"
-        )
-        skipped.append(SkippedLog(run.sources[0], cause))
-    order = [*named_tasks()]
-    joined_runs = map(_join, parts.values())
-    return sorted(joined_runs, key=lambda run: order.index(run.task))
-
-
-def _joined_as(run: Run) -> Hashable:
-    """Return a key of model and setup, equal for runs on different subjects."""
-    signature = replace(
-        run.signature.with_option("subjects", ""),
-        data=run.signature.sort_of_data,
-        package="",
-    )
-    return run.harness, run.model, run.settings, run.sent, signature
-
-
-def _share_a_subject(a: Run, b: Run) -> bool:
-    return not {*a.items.subjects}.isdisjoint(b.items.subjects)
-
-
-def _join(parts: Sequence[Run]) -> Run:
-    """Join runs of one model under one setup on different subjects; the result has no label."""
-    signature = joined(run.signature for run in parts)
-    order = [subject.name for subject in find_task(signature.task).subjects]
-    runs = sorted(parts, key=lambda run: order.index(run.items.subjects[0]))
-    first = runs[0]
-    sources = chain.from_iterable(run.sources for run in runs)
-    versions = sorted({run.version_of_harness for run in runs})
-    return replace(
-        first,
-        signature=signature,
-        created=max(run.created for run in runs),
-        sources=tuple(dict.fromkeys(sources)),
-        items=Items.joined([run.items for run in runs]),
-        reported=_joined_reported(runs),
-        notes=_joined_notes(runs, signature),
-        limited=any(run.limited for run in runs),
-        picked=any(run.picked for run in runs),
-        available=sum(run.available for run in runs),
-        status=_joined_status(runs),
-        version_of_harness="+".join(versions),
-        usage=Usage.total([run.usage for run in runs]),
-    )
-
-
-def _joined_status(runs: Sequence[Run]) -> str:
-    for run in runs:
-        if run.unfinished:
-            return run.status
-    return "success"
-
-
-def _joined_reported(runs: Sequence[Run]) -> Reported:
-    """Return the harness's figures; those of several runs with their subjects."""
-    if len(runs) == 1:
-        return runs[0].reported
-    reported: Reported = {}
-    for run in runs:
-        subjects = tuple(dict.fromkeys(run.items.subjects))
-        for (_, figure), value in run.reported.items():
-            reported[subjects, figure] = value
-    return reported
-
-
-def _joined_notes(
-    runs: Sequence[Run],
-    signature: Signature,
-) -> tuple[str, ...]:
-    notes = [*chain.from_iterable(run.notes for run in runs)]
-    unread = sum(map(int, re.findall(r"-(\d+)rows", signature.data)))
-    if unread:
-        notes.append(f"{unread} unreadable rows of its data set aside")
-    return tuple(dict.fromkeys(notes))
 
 
 # ---------------------------------------------------------------------- labels

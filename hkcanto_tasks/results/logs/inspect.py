@@ -142,12 +142,9 @@ def inspect_runs(path: Path, new_rows: NewItemRows) -> Iterator[Run | SkippedLog
     with path.open("rb") as file:
         log, samples = head_and_samples(path, file, _LOGGED_SAMPLE)
         answers = _Answers(log, new_rows)
-        for position, (name, load) in enumerate(samples.items()):
+        for name, load in samples.items():
             try:
-                sample = load()
-                if position == 0:
-                    answers.sent = _requested(answers.planned, sample)
-                answers.add(sample)
+                answers.add(load())
             except UNREADABLE as error:
                 answers.problems.append(f"{name}: {reason(error)}")
     scored = answers.scored
@@ -169,7 +166,7 @@ class _Answers:
         items: Task → its scored items.
         usage: Task → the usage of each of its items.
         planned: The settings in the log's plan.
-        sent: The settings of the first request.
+        sent: The settings of the first request that led to a scored response.
         models: The models that answered, by the provider.
         spans: The start and end of each sample that was answered by a model.
         unscored: Number of samples without a score.
@@ -204,6 +201,8 @@ class _Answers:
         if needs_score and _SCORER not in (sample.scores or {}):
             self.unscored += 1
             return
+        if not self.scored:
+            self.sent = _requested(self.planned, sample)
         # Empty if no request was made.
         self.models.add(str(sample.output.get("model") or ""))
         usage = _usage(sample)

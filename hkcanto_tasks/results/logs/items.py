@@ -3,8 +3,7 @@
 import json
 import re
 import zlib
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from itertools import chain
@@ -23,7 +22,7 @@ from ...judgements import Judgement
 from ...kinds.base import Kind
 from ...samples import Sample
 from ...signatures import Signature
-from ..runs import Floats, Ints, Items, ItemText, Sent, Settings
+from ..runs import Floats, Items, ItemText, Passage, Sent, Settings, clusters_of
 
 CHANCE = "chance"
 """The value of an item that says how often a random choice is right."""
@@ -33,9 +32,6 @@ Json = dict[str, Any]
 NewItemRows = Callable[[Signature], "ItemRows"]
 """Makes the collector for the items of a task, from its signature."""
 
-# More questions that begin alike have an instruction in common, not a passage. The largest
-# group on a passage in our benchmarks has nine.
-_MOST_ON_A_PASSAGE = 20
 _MOST_NAMES = 64  # A hostile log may have a different metric for each item.
 
 
@@ -47,8 +43,7 @@ class _ItemRow(NamedTuple):
     parts: tuple[str, ...]
     values: Mapping[str, float | None]
     weights: Mapping[str, float]
-    passage: Hashable
-    whole: Hashable
+    passage: Passage
     question_length: int
     response_length: int
     gold: int
@@ -149,8 +144,10 @@ class ItemRows:
             parts=sample.parts,
             values=_values(sample, judgement, further or {}),
             weights=judgement.weights,
-            passage=hash(sample.passage or sample.text),
-            whole=hash(sample.cells.get("passage") or sample.text),
+            passage=Passage(
+                hash(sample.passage or sample.text),
+                hash(sample.cells.get("passage") or sample.text),
+            ),
             question_length=len(sample.text),
             response_length=judgement.length,
             gold=zlib.crc32(sample.target.encode()),
@@ -165,36 +162,26 @@ class ItemRows:
     def items(self) -> Items:
         """Return the items sorted by subject and id (9 before 10), epochs of an id in order."""
         self._rows.sort(key=self._position)
+        ids = self._column("id")
+        subjects = self._column("subject")
+        passages = self._column("passage")
         return Items(
-            ids=self._column("id"),
-            subjects=self._column("subject"),
+            ids=ids,
+            subjects=subjects,
             parts=self._column("parts"),
             values=_columns_by_name(self._column("values"), nan),
             weights=_columns_by_name(self._column("weights"), 0.0),
-            clusters=self._clusters(),
+            clusters=clusters_of(ids, subjects, passages),
             question_lengths=np.array(self._column("question_length"), np.int64),
             response_lengths=np.array(self._column("response_length"), np.int64),
             golds=np.array(self._column("gold"), np.int64),
             output_tokens=np.array(self._column("output_tokens"), np.float64),
             truncated=np.array(self._column("truncated"), np.float64),
+            passages=passages,
             reasons=self._column("reason"),
             pairs=self._column("pair") if self._pairs else (),
             texts=self._column("text") if self.texts else (),
         )
-
-    def _clusters(self) -> Ints:
-        """Return the cluster of each item: questions on one passage, and equal items."""
-        questions = defaultdict[Hashable, set[str]](set)
-        for row in self._rows:
-            questions[row.subject, row.passage].add(row.id)
-        numbers: dict[Hashable, int] = {}
-        clusters: list[int] = []
-        for row in self._rows:
-            passage = row.subject, row.passage
-            if len(questions[passage]) > _MOST_ON_A_PASSAGE:
-                passage = row.subject, row.whole
-            clusters.append(numbers.setdefault(passage, len(numbers)))
-        return np.array(clusters, np.int64)
 
     def _position(self, row: _ItemRow) -> tuple[int, int, str]:
         return self._order[row.subject], len(row.id), row.id

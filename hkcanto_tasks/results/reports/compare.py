@@ -115,7 +115,9 @@ def compare_runs(
             f"{len(sides) - 1} candidates are compared, not {candidates}."
         )
     groups, left_out = _groups(sides)
-    left_out += [f"{log.path}: {log.reason}." for log in read.skipped]
+    for log in read.skipped:
+        if not log.is_superseded:
+            left_out.append(f"{log.path}: {log.reason}.")
     compared, refused, without_figure = _compared(
         groups,
         gate,

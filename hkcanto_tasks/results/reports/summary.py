@@ -85,6 +85,7 @@ from .standings import (
 )
 
 _MOST_DISAGREEMENTS = 4
+_SEE_END = "(“How this was made”)"
 _RUN_KEYS = (
     "label",
     "model",
@@ -284,8 +285,12 @@ def _warnings(results: _Results, left_out: Sequence[Run]) -> Iterator[str]:
         counts[f"over {MANY_UNREAD:.0%} unread" if is_unread else doubt] += 1
     for text, count in counts.items():
         yield f"{text}: {count} of {len(results.runs)} runs"
-    if results.skipped:
-        yield f"logs left out or read in part: {len(results.skipped)} (“How this was made”)"
+    superseded = sum(log.is_superseded for log in results.skipped)
+    if superseded:
+        yield f"logs left out for larger or newer ones of their items: {superseded} {_SEE_END}"
+    others = len(results.skipped) - superseded
+    if others:
+        yield f"logs left out or read in part: {others} {_SEE_END}"
     if left_out:
         yield f"runs not compared, as unfinished or on other items: {len(left_out)}"
 

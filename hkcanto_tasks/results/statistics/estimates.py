@@ -51,6 +51,10 @@ def harness_agreement(run: Run) -> HarnessAgreement:
     """Recompute the figures that the harness reports for a run, and compare."""
     equal = 0
     different: list[Disagreement] = []
+    for part in run.parts:
+        of_part = harness_agreement(part)
+        equal += of_part.equal
+        different += of_part.different
     for (subjects, name), reported in run.reported.items():
         if math.isnan(reported):
             continue
