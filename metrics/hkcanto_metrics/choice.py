@@ -188,7 +188,9 @@ def _decision(
     shown = options_of(tuple(options.items()), question)
     response = normalize_response(written_out(answer), shown.keep_readings)
     response = with_capital_labels(response, shown)
-    if not response.text.strip():
+    text = response.text.rstrip()
+    response = response[len(text) - len(text.lstrip()) : len(text)]
+    if not text.strip():
         return unread("empty"), response
     decision, part = unread("undecided"), response
     for part, taken_back in _parts(response, shown):

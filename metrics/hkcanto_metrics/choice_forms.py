@@ -21,6 +21,10 @@ _BOX = re.compile(
 _UNIT = re.compile(
     r"(?<=\d)[\s~]*(?:\\[,;: ])?\s*\\(?:text|mathrm|rm)\s*\{\s*([A-Za-z]{1,3})\s*\}"
 )
+# Simplified script writes the Cantonese 係 as 系.
+_COPULA = re.compile(
+    "(?<=[唔梗就應应該该咪案項项先至都])系|(?<![\u4e00-\u9fff])系(?= ?[(（「]?[A-J])"
+)
 _ANSWER = "\n答:"
 
 
@@ -39,6 +43,8 @@ def written_out(response: Response) -> Response:
         response = _rewritten(
             response, _UNIT, lambda unit: (f" {unit[1]}", unit.start())
         )
+    if "系" in response.text:
+        response = _rewritten(response, _COPULA, lambda word: ("係", word.start()))
     if _BOX.search(response.text):
         response = _rewritten(response, _BOX, _sign_of)
     return response

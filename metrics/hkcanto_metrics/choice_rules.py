@@ -26,7 +26,6 @@ from hkcanto_metrics.option_grammar import AROUND, SAYS, Mention
 
 _CLOSING = 150  # characters that may follow a conclusion
 _SHORT = 60  # characters of a last line that only concludes
-_ENDS = (*".。!)✓✗",)  # what a finished response ends in
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +241,7 @@ def _rivals(
 
 def _breaks_off(view: Statements, last: Mention) -> bool:
     rest = view.text[last.end :].strip(AROUND) and len(view.mentions) > 1
-    is_open = rest and view.text[-1:] not in _ENDS
+    is_open = rest and not view.is_finished
     return bool(is_open or SAYS["dangling"].search(view.text))
 
 
@@ -253,8 +252,13 @@ def cut_off(view: Statements) -> Decision | None:
         A 正確。B → none
     """
     last = view.mentions[-1]
-    is_more = last.stance == NAMED and len(view.mentions) > 1
-    is_open = is_more and view.text[-1:] not in _ENDS
+    others = [
+        mention
+        for mention in view.mentions[:-1]
+        if mention.stance != AFFIRMED or mention.letters != last.letters
+    ]
+    is_more = last.stance == NAMED and others
+    is_open = bool(is_more and not view.is_finished)
     if last.stance in (NAMED, AFFIRMED):
         is_open = is_open or bool(SAYS["dangling"].search(view.text, last.end))
     return unread("cut off") if is_open else None
@@ -268,7 +272,7 @@ def eliminated(view: Statements) -> Decision | None:
     """
     every, refuted = view.shown.texts.keys(), view.with_stance(REFUTED)
     left = every - letters_of(refuted)
-    if len(left) != 1 or len(every) < 3 or view.text[-1:] not in _ENDS:
+    if len(left) != 1 or len(every) < 3 or not view.is_finished:
         return None
     if _affirmed(view):
         return None
@@ -372,7 +376,7 @@ def _is_only_option(view: Statements, last: Mention, start: int) -> bool:
     here = [mention for mention in view.mentions if mention.start >= start]
     stances = {mention.stance for mention in here}
     is_only = letters_of(here) == last.letters and stances <= {NAMED, AFFIRMED}
-    return is_only and view.text[-1:] in _ENDS
+    return is_only and view.is_finished
 
 
 def _is_open(view: Statements, last: Mention, start: int) -> bool:

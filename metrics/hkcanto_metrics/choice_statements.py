@@ -24,6 +24,7 @@ from hkcanto_metrics.response_text import Response
 # The stances, from "not an answer" to the firmest.
 IGNORED, REFUTED, NAMED, AFFIRMED, HEDGED, CONCLUDED, CHOSEN = range(7)
 ITEM = SAYS["item"]
+_ENDS = (*".。!)✓✗",)
 _SENTENCE_SIGNS = " .。,)!~✓→"
 
 
@@ -80,6 +81,11 @@ class Statements:
         self._raise_opening()
 
     @cached_property
+    def is_finished(self) -> bool:
+        """Whether the response ends as a sentence does."""
+        return self.text.rstrip()[-1:] in _ENDS
+
+    @cached_property
     def is_glued(self) -> bool:
         """Whether the response opens with a letter that runs into the text: 「B因為…」."""
         origins = self.response.origins
@@ -92,6 +98,7 @@ class Statements:
         """The option that the response opens with, if it is not the first of several."""
         first = self.mentions[0]
         before, after = self.text[: first.start], self.text[first.end :]
+        before = SAYS["courtesy"].sub("", before)
         if SAYS["option_word"].sub("", before).strip(AROUND):
             return None
         end = "closed" if first.lettered else "ended"
