@@ -24,6 +24,9 @@ from ..judgements import Judgement
 from ..prompts import Example, Prompt, fill, places, until_stop
 from ..samples import Sample
 
+PAPERS_PROMPTS = ("paper", "release", "figure21", "figure22")
+"""The names of prompts that are a paper's or its release's; other names are for prompts of ours."""
+
 REASONING_TOKENS = 8192
 """The token limit for the block that a reasoning model writes before its answer."""
 

@@ -36,6 +36,18 @@ _log = logging.getLogger("hkcanto")
 RowKind = Literal["model", "human", "random", "control", "rule_based", "average"]
 
 
+class OtherReading(Declared, frozen=True):
+    """Another average that a column may be, where the paper does not state its average.
+
+    Attributes:
+        title: What it averages, such as `every item counts once`.
+        metric: Name of the tasks' figure; empty for the mean over the column's tasks.
+    """
+
+    title: str
+    metric: str = ""
+
+
 class PublishedColumn(Declared, frozen=True):
     """A column of scores, and our figure that measures the same.
 
@@ -51,7 +63,12 @@ class PublishedColumn(Declared, frozen=True):
         category: Category, if the column's score covers one category only.
         subject: Subject, if the column's score covers one subject only.
         mean_of: Columns whose mean this column is, if any.
+        other: Another average that the column may be. A run has a rank if it has the same under
+            both.
         unmeasured: Why no task of ours measures the column; empty if one does.
+        unranked: Why runs are shown in the column without a rank; empty if they are ranked.
+        remark: Remark on each run in the column.
+        shows_copy: Whether a rank needs that of a copy of the source beside it.
         repeats: Name of another table that prints the same figures, if any. If all columns of a run
             in a table are repeats, its report leaves the table out.
     """
@@ -65,7 +82,11 @@ class PublishedColumn(Declared, frozen=True):
     category: str = ""
     subject: str = ""
     mean_of: tuple[str, ...] = ()
+    other: OtherReading | None = None
     unmeasured: str = ""
+    unranked: str = ""
+    remark: str = ""
+    shows_copy: bool = False
     repeats: str = ""
 
     @property

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
@@ -18,7 +19,7 @@ from hkcanto_tasks.results.reports.standings import (
     standings,
     why_left_out,
 )
-from hkcanto_tasks.results.runs import Run
+from hkcanto_tasks.results.runs import Run, Sent
 
 from .beginning import beginning
 from .building import a_run
@@ -146,6 +147,128 @@ def test_a_rank_says_which_of_the_papers_two_protocols_its_run_follows() -> None
     made = whole("hkcanto_cultural", prompt="release")
     (release,) = beside("hkcanto_7", made).runs.values()
     assert release["Average"].protocol == "release"
+
+
+@pytest.mark.parametrize(
+    ("task", "options", "reason"),
+    [
+        (
+            "hkcanto_cultural",
+            {"prompt": "yue"},
+            "another prompt than the paper's (yue)",
+        ),
+        ("hkcanto_cultural", {"prompt": "zh"}, "another prompt than the paper's (zh)"),
+        (
+            "hkcanto_cultural",
+            {"prompt": "paper+scaffold"},
+            "another prompt than the paper's (paper+scaffold)",
+        ),
+        ("hkcanto_cultural", {"shuffle_choices": "7"}, "shuffled choices"),
+        ("hkcanto_cultural", {"no_system": "yes"}, ""),
+        ("hkcanto_cultural", {"reasoning": "yes"}, ""),
+        ("hkmmlu_cot", {"prompt": "figure21"}, ""),
+    ],
+)
+def test_a_run_that_asks_unlike_the_papers_has_no_rank(
+    task: str, options: dict[str, str], reason: str
+) -> None:
+    column, table = "Average", "hkcanto_7"
+    if task == "hkmmlu_cot":
+        column, table = "Avg. 0-CoT", "hkmmlu_3"
+    (row,) = beside(table, whole(task, **options)).runs.values()
+    assert row[column].figure.note == reason
+    assert bool(row[column].ranks) == (not reason)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"sent": Sent(temperature=0.7)}, "sampled at temperature 0.7"),
+        ({"sent": Sent(temperature=0.1)}, ""),
+        ({"sent": Sent()}, ""),
+        ({"sent": Sent(), "settings": (("do_sample", "True"),)}, "sampled"),
+        (
+            {"sent": Sent(temperature=0.0, repeats=5, reducer="mode")},
+            "the mode of 5 responses",
+        ),
+    ],
+)
+def test_a_run_that_decodes_unlike_the_papers_has_no_rank(
+    changes: dict[str, Any], reason: str
+) -> None:
+    run = replace(whole("hkcanto_cultural"), **changes)
+    found = standing("hkcanto_7", "Average", run)
+    assert (found.figure.note, bool(found.ranks)) == (reason, not reason)
+
+
+def test_questions_that_opencc_converts_have_no_rank_among_those_that_gpt_4o_rewrote() -> (
+    None
+):
+    for table, column in (("hkmmlu_1", "Avg. SC"), ("hkmmlu_11", "SC")):
+        found = standing(table, column, whole("hkmmlu_sc"))
+        assert found.ranks is None
+        assert "rewritten by GPT-4o (Figure 13)" in found.figure.note
+    # TMMLU+'s paper did convert them with OpenCC (Section 3.5.1).
+    assert standing(
+        "tmmluplus_4", "Average Simplified", whole("tmmluplus_gen_sc")
+    ).ranks
+
+
+def sentiment(openrice: int, facebook: int) -> Run:
+    """A run with so many right answers of 1,199 and 398."""
+    values = [1.0] * openrice + [0.0] * (1199 - openrice)
+    values += [1.0] * facebook + [0.0] * (398 - facebook)
+    subjects = ["openrice"] * 1199 + ["facebook"] * 398
+    return a_run("hkcanto_sentiment", {"acc": values}, label="mine", subjects=subjects)
+
+
+def test_a_figure_whose_average_the_paper_does_not_state_shows_both_readings() -> None:
+    # 959 of 1,199 and 318 of 398: 80.0 and 79.9, so 79.9 and, over all 1,597 items, 80.0.
+    found = standing("hkcanto_8", "Sentiment", sentiment(959, 318))
+    assert found.ranks
+    assert found.other
+    assert found.other.value == pytest.approx(1277 / 1597)
+    assert found.shown.note == "our reading; as every item once: 80.0"
+    # 1,007 and 270: 84.0 and 67.8, so 75.9 or 80.0, with other ranks.
+    found = standing("hkcanto_8", "Sentiment", sentiment(1007, 270))
+    assert found.figure.value == pytest.approx((1007 / 1199 + 270 / 398) / 2)
+    assert found.ranks is None
+    assert "depends on how the paper averages" in found.figure.note
+
+
+def test_pooled_exams_are_shown_as_a_mean_of_the_three_too() -> None:
+    runs = [
+        whole("hkcanto_dse_zh", 0.55),
+        whole("hkcanto_professional_zh", 0.7),
+        whole("hkcanto_law", 0.84),
+    ]
+    found = standing("hkcanto_1", "Academic & Professional ZH", *runs)
+    # 235 of 427, 490 of 699 (17 subjects rounded) and 356 of 424.
+    assert found.other
+    shares = [run.items.values["acc"].mean() for run in runs]
+    assert found.other.value == pytest.approx(sum(shares) / 3)
+    assert found.figure.value != pytest.approx(found.other.value, abs=1e-4)
+    assert "our reading; as mean of the three exams: 69.7" in found.shown.note
+    assert "hk_law_fix" in found.shown.note
+
+
+def test_a_rank_in_translation_has_that_of_a_copy_beside_it() -> None:
+    source = "佢哋喺香港住咗好耐，而家先至識得行去嗰間舖頭。"
+    target = "他们在香港住了很久，现在才会走去那间店铺。"
+    pairs = [Pair(source, target, source)] * 2000
+    values = {"empty": [0.0] * 2000}
+    run = a_run("hkmmlu_translation_yue_zh", values, label="mine", pairs=pairs)
+    found = standing("hkmmlu_2", "Avg. C to M", run)
+    scores = [row.scores["Avg. C to M"] for row in found.table.rows if row.scores]
+    below = sum(score > found.figure.value for score in scores)
+    assert found.copy_rank == 1 + below
+    assert found.rank_text.endswith(f"(a copy: {1 + below})")
+    unknown = replace(
+        run, items=replace(run.items, pairs=[Pair("甲", "乙", "")] * 2000)
+    )
+    without = standing("hkmmlu_2", "Avg. C to M", unknown)
+    assert without.ranks is None
+    assert "a copy cannot be ranked beside it" in without.figure.note
 
 
 def test_models_that_have_no_figure_in_a_column_do_not_count_in_it() -> None:

@@ -148,7 +148,8 @@ def _papers_scores() -> Iterable[PublishedResult]:
 def _kind_of_headline(column: PublishedColumn) -> Kind | None:
     """Return the task whose headline a paper's column is; None if it is something else."""
     is_part = column.category or column.subject
-    if len(column.tasks) != 1 or is_part or column.unmeasured:
+    unlike = column.unmeasured or column.unranked
+    if len(column.tasks) != 1 or is_part or unlike:
         return None
     (task,) = column.named
     kind = task_as_run(task.name, shots=column.shots_of(task))

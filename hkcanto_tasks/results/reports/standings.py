@@ -1,7 +1,8 @@
 """Published scores beside runs: ranks in the papers' tables, as ranges, and tasks as columns.
 
-A run is ranked in a column only if it measures the same: the same task, script, shots and chain of
-thought, with generated answers instead of log-likelihoods, on real data.
+A run is ranked in a column only if it measures the same: the same task, script, shots, chain of
+thought and prompt, decoded greedily or nearly so, with generated answers instead of log-likelihoods,
+on real data.
 """
 
 from collections import defaultdict
@@ -14,7 +15,8 @@ from statistics import fmean
 import numpy as np
 
 from ...declarations import TaskVariant
-from ...figures import Figure, weights
+from ...figures import Figure, Pair, corpus_value, language_of, weights
+from ...kinds.base import PAPERS_PROMPTS
 from ...signatures import OUTSIDE_THE_PROTOCOL
 from ..logs.items import CHANCE
 from ..published import (
@@ -29,6 +31,9 @@ from ..statistics.estimates import harness_agreement, mean_estimate, value_of
 from ..statistics.intervals import Estimate, is_above, published_estimate
 from .blocks import TableColumn, unit_of
 from .presentation import condition_title, figure_title
+
+# HKCanto-Eval's code samples at 0.1; the other papers do not say how they decode.
+_HIGHEST_TEMPERATURE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +50,10 @@ class Standing:
         runs: The runs that it is computed from.
         ranks: The best and the worst rank that its 95 % interval allows.
         total: The number of ranks: the paper's models and the run.
+        other: The figure under another reading of the column's average, if the paper does not
+            state it.
+        remark: What to know of the figure, whether or not it is ranked.
+        copy_rank: The rank of a copy of the source, if the column needs it.
     """
 
     table: PublishedTable
@@ -53,6 +62,9 @@ class Standing:
     runs: tuple[Run, ...]
     ranks: tuple[int, int] | None
     total: int
+    other: Estimate | None = None
+    remark: str = ""
+    copy_rank: int | None = None
 
     def is_headline_of(self, run: Run) -> bool:
         """Whether its figure is a run's headline, on all items."""
@@ -79,7 +91,14 @@ class Standing:
         best, worst = self.ranks
         ranks = f"{best}" if best == worst else f"{best}–{worst}"
         protocol = f" ({self.protocol}†)" if self.protocol else ""
-        return f"{ranks} of {self.total}{protocol}"
+        copy = f" (a copy: {self.copy_rank})" if self.copy_rank else ""
+        return f"{ranks} of {self.total}{protocol}{copy}"
+
+    @property
+    def shown(self) -> Estimate:
+        """Its figure, with what to know of it."""
+        notes = dict.fromkeys([self.figure.note, self.remark])
+        return replace(self.figure, note="; ".join(filter(None, notes)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,6 +194,25 @@ def departures(run: Run) -> list[str]:
     ]
 
 
+def unlike_papers(run: Run) -> str:
+    """Say how a run asks or decodes unlike the papers' models; empty if it does not."""
+    prompt = run.options.get("prompt", "paper")
+    if prompt not in PAPERS_PROMPTS:
+        return f"another prompt than the paper's ({prompt})"
+    if "shuffle_choices" in run.options:
+        return "shuffled choices"
+    sent = run.sent
+    if (sent.temperature or 0) > _HIGHEST_TEMPERATURE:
+        return f"sampled at temperature {sent.temperature:g}"
+    settings = dict(run.settings)
+    samples = settings.get("do_sample") or settings.get("gen do_sample")
+    if sent.temperature is None and str(samples).lower() == "true":
+        return "sampled"
+    if sent.reducer not in ("", "mean"):
+        return f"the {sent.reducer} of {sent.repeats} responses"
+    return ""
+
+
 def why_incomparable(run: Run) -> str:
     """Say why a run cannot be in any table; empty if it can."""
     if run.is_sample:
@@ -222,25 +260,108 @@ def _standing(
     """Return the standing of a model in a column; None if its runs do not measure it."""
     if column.unmeasured:
         return None
+    parts = list[Standing]()
+    figure: Estimate | None
     if column.mean_of:
-        parts = [_standing(table.column(name), table, runs) for name in column.mean_of]
-        figure, measuring = _mean([part for part in parts if part], len(parts))
+        for name in column.mean_of:
+            part = _standing(table.column(name), table, runs)
+            if part is None:
+                return None
+            parts.append(part)
+        figure, measuring = _mean([part.figure for part in parts], parts)
+        other = _other_mean(parts)
     else:
         figure, measuring = _measured(column, runs)
+        other = _other_reading(column, measuring)
     if figure is None:
         return None
-    others = len(_scores(table, column))
-    if not (others or figure.note):
-        figure = replace(figure, note="its table has no models")
-    ranks = None if figure.note else _rank_range(figure, table, column)
-    return Standing(
+    rivals = len(_scores(table, column))
+    standing = Standing(
         table,
         column,
         figure,
         measuring,
-        ranks,
-        others + 1,
+        ranks=_rank_range(figure, table, column),
+        total=rivals + 1,
+        other=other,
+        remark=_remark(column, parts, other),
+        copy_rank=_copy_rank(table, column, measuring),
     )
+    if reason := _why_no_rank(standing):
+        figure = replace(figure, note=reason)
+        standing = replace(standing, figure=figure, ranks=None)
+    return standing
+
+
+def _remark(
+    column: PublishedColumn,
+    parts: Sequence[Standing],
+    other: Estimate | None,
+) -> str:
+    """Return what to know of a figure in a column: remarks, and another reading of its average."""
+    columns = [column, *(part.column for part in parts)]
+    remarks = [averaged.remark for averaged in columns]
+    for averaged in columns:
+        if other and averaged.other:
+            score = f"{100 * other.value:.1f}"
+            remarks.append(f"our reading; as {averaged.other.title}: {score}")
+    return "; ".join(dict.fromkeys(filter(None, remarks)))
+
+
+def _why_no_rank(standing: Standing) -> str:
+    """Say why a figure has no rank; empty if it has one."""
+    column = standing.column
+    if standing.figure.note:
+        return standing.figure.note
+    if column.unranked:
+        return column.unranked
+    if standing.total == 1:
+        return "its table has no models"
+    if column.shows_copy and standing.copy_rank is None:
+        return "its log lacks the sources, so a copy cannot be ranked beside it"
+    other = standing.other
+    if other and standing.ranks != _rank_range(other, standing.table, column):
+        return "the rank depends on how the paper averages, which is not stated"
+    return ""
+
+
+def _copy_rank(
+    table: PublishedTable,
+    column: PublishedColumn,
+    runs: Sequence[Run],
+) -> int | None:
+    """Return the rank of a copy of the source on the items of a run; None if not needed."""
+    if not column.shows_copy:
+        return None
+    (run,) = runs
+    pairs = [Pair(pair.source, pair.reference, pair.source) for pair in run.items.pairs]
+    if not any(pair.source for pair in pairs):
+        return None
+    copied = corpus_value(run.figures[column.metric], pairs, language_of(run.kind.task))
+    better = [score for score in _scores(table, column) if score > copied]
+    return 1 + len(better)
+
+
+def _other_reading(column: PublishedColumn, runs: Sequence[Run]) -> Estimate | None:
+    """Return a column's figure under its other reading; None if it has no other one."""
+    if not (column.other and runs):
+        return None
+    if column.other.metric:
+        return value_of(runs[0], column.other.metric, column.part)
+    figures = [value_of(run, column.metric, column.part) for run in runs]
+    known = [figure for figure in figures if figure]
+    if len(known) < len(runs):
+        return None
+    half = _half_width(known, [*map(str, range(len(known)))])
+    return _with_half_width(known, half)
+
+
+def _other_mean(parts: Sequence[Standing]) -> Estimate | None:
+    """Return a mean of columns under the other reading of some of them."""
+    if not any(part.other for part in parts):
+        return None
+    figure, _ = _mean([part.other or part.figure for part in parts], parts)
+    return figure
 
 
 def _measured(
@@ -270,9 +391,10 @@ def _scores(table: PublishedTable, column: PublishedColumn) -> list[float]:
 
 
 def _why_unranked(runs: Sequence[Run], column: PublishedColumn) -> str:
+    """Say why runs that measure a column have no rank in it; empty if nothing speaks against it."""
     for run in runs:
-        if run.unfinished:
-            return run.unfinished
+        if reason := run.unfinished or unlike_papers(run):
+            return reason
     if not all(run.is_complete(column.part) for run in runs):
         return "not all items"
     if not all(run.trusted_data for run in runs):
@@ -369,51 +491,47 @@ def _pooled(runs: Sequence[Run], column: PublishedColumn) -> Estimate | None:
 
 
 def _mean(
-    parts: Sequence[Standing], count: int
-) -> tuple[Estimate | None, tuple[Run, ...]]:
-    """Return the mean of some columns and their runs; None if some of the columns have none.
+    figures: Sequence[Estimate], parts: Sequence[Standing]
+) -> tuple[Estimate, tuple[Run, ...]]:
+    """Return the mean of the figures of some columns, and the columns' runs.
 
     Columns on the same items, such as cultural ones with and without examples, are correlated: the
     widths of their intervals add up. For different items, the squares of the widths add up.
     """
-    if len(parts) < count:
-        return None, ()
-    value = fmean(part.figure.value for part in parts)
-    items = sum(part.figure.items for part in parts)
-    note = next((part.figure.note for part in parts if part.figure.note), "")
     runs = tuple(chain.from_iterable(part.runs for part in parts))
-    half = _half_width(parts)
-    if half is None:
-        return Estimate(
-            value,
-            None,
-            None,
-            items,
-            note,
-        ), runs
-    low = max(value - half, 0.0)
-    high = min(value + half, 1.0)
-    return Estimate(
+    tasks = [" ".join(run.definition.name for run in part.runs) for part in parts]
+    return _with_half_width(figures, _half_width(figures, tasks)), runs
+
+
+def _with_half_width(figures: Sequence[Estimate], half: float | None) -> Estimate:
+    """Return the mean of figures with an interval of this half width, if it is known."""
+    value = fmean(figure.value for figure in figures)
+    mean = Estimate(
         value,
-        low,
-        high,
-        items,
-        note,
-    ), runs
+        None,
+        None,
+        sum(figure.items for figure in figures),
+        next((figure.note for figure in figures if figure.note), ""),
+    )
+    if half is None:
+        return mean
+    return replace(mean, low=max(value - half, 0.0), high=min(value + half, 1.0))
 
 
-def _half_width(parts: Sequence[Standing]) -> float | None:
-    """Return half the width of the mean's interval; None if a part has no interval."""
-    widths = defaultdict[tuple[str, ...], float](float)
-    for part in parts:
-        low = part.figure.low
-        high = part.figure.high
-        if low is None or high is None:
+def _half_width(figures: Sequence[Estimate], items: Sequence[str]) -> float | None:
+    """Return half the width of a mean's interval; None if a figure has no interval.
+
+    Args:
+        figures: The figures.
+        items: The items of each figure, by a name.
+    """
+    widths = defaultdict[str, float](float)
+    for figure, name in zip(figures, items, strict=True):
+        if figure.low is None or figure.high is None:
             return None
-        tasks = tuple(run.definition.name for run in part.runs)
-        widths[tasks] += (high - low) / 2
+        widths[name] += (figure.high - figure.low) / 2
     total = sum(width**2 for width in widths.values())
-    return float(total**0.5 / len(parts))
+    return float(total**0.5 / len(figures))
 
 
 def headline_column(run: Run) -> TableColumn:

@@ -236,6 +236,9 @@ def _standing_record(standing: Standing) -> Mapping[str, Any]:
         "ranks": standing.ranks,
         "of": standing.total,
         "followed": standing.protocol,
+        "other": standing.other,
+        "remark": standing.remark,
+        "copy_rank": standing.copy_rank,
     }
 
 
@@ -622,7 +625,7 @@ def _run_row(
     values: list[Value] = [name, rank]
     for column in published.columns:
         standing = by_column.get(column.name)
-        figure = standing.figure if standing else None
+        figure = standing.shown if standing else None
         # A figure is shown without its note if the row's rank has the same text.
         if figure and figure.note == rank:
             figure = replace(figure, note="")
