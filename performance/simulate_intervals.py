@@ -30,7 +30,7 @@ from hkcanto_metrics.agreement import Correlation, corrected_mean
 from hkcanto_metrics.agreement import correlation as correlation_of
 from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.figures import Over, subject_weights
-from hkcanto_tasks.results.planning import power
+from hkcanto_tasks.results.statistics import power
 from hkcanto_tasks.results.statistics.estimates import (
     mean_estimate,
     rate_estimate,

@@ -1,16 +1,18 @@
 """The command `hkcanto compare`."""
 
 import re
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from .console import errors_without_traceback
 from .output import LOGS, FormatOption, Full, Output, format_of, option, progress, write
 
-_DELTA = (
-    "Tolerance in points: exit status 1 unless B is at most this much worse than A."
+_DELTA = "Tolerance in points: test whether B is less than this much worse than A."
+_UNDECIDED = (
+    "pass or fail: exit with 0 or 1, not 3, if there are too few items to tell."
 )
+_TASKS = "Compare only this task or benchmark; may be repeated, or a,b."
 _LOOK = "Look K of N planned looks at growing runs; together they have an error of 5 %."
 _CANDIDATES = (
     "Candidates that the gate chooses from; together they have an error of 5 %."
@@ -44,6 +46,10 @@ def compare(
             max=1000,
         ),
     ] = None,
+    undecided: Annotated[
+        Literal["pass", "fail"] | None, option(_UNDECIDED, metavar="ANSWER")
+    ] = None,
+    task: Annotated[list[str] | None, option(_TASKS, metavar="TASK")] = None,
     any_task: Annotated[bool, option(_ANY, "--any")] = False,
     allow_differences: Annotated[str | None, option(_ALLOWED, metavar="NAME,…")] = None,
     seed: Annotated[int, option("Seed of the resampling.", metavar="N", min=0)] = 1234,
@@ -58,15 +64,18 @@ def compare(
 
     hkcanto compare runs/base runs/tuned --gate 2.0
 
-    Exit status: 0 on success; 1 if a gate is not passed; 2 if runs cannot
-    be compared. With --gate also 2 if a task, figure or log is missing, or
-    if the runs differ in more than the model.
+    Exit status: 0 on success, with --gate if it passed; 1 if B is worse by
+    more than the tolerance; 2 if runs cannot be compared, or with --gate
+    differ in more than the model or lack a task; 3 if there are too few
+    items to tell (--undecided).
     """
-    options_of_gate = (look, candidates, allow_differences)
-    if gate is None and options_of_gate != (None, None, None):
+    options_of_gate = (look, candidates, undecided, allow_differences)
+    if gate is None and any(value is not None for value in options_of_gate):
         raise typer.BadParameter(
-            "--look, --candidates and --allow-differences need --gate."
+            "--look, --candidates, --undecided and --allow-differences need --gate."
         )
+    if any_task and task:
+        raise typer.BadParameter("--any compares all tasks of the logs: no --task.")
     if any_task and gate is not None:
         raise typer.BadParameter(
             "--any cannot be used with --gate: the figures of unknown items have no bounds."
@@ -93,6 +102,8 @@ def compare(
                     gate=gate,
                     look=look or "1/1",
                     candidates=candidates or 1,
+                    undecided=undecided,
+                    tasks=[name for text in task or () for name in text.split(",")],
                     allowed=re.split(r"[\s,]+", allow_differences or ""),
                     seed=seed,
                     resamples=resamples,

@@ -202,6 +202,8 @@ def _effect_row(
         row["gate_delta"] = delta if gate else None
         row["gate_bound"] = gate.bound if gate else None
         row["gate_passed"] = gate.passed if gate else None
+        row["gate_verdict"] = gate.answer if gate else None
+        row["gate_lower"] = gate.lower if gate else None
     row["note"] = effect.difference.note or None
     return row
 

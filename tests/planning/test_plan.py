@@ -18,7 +18,7 @@ from typer.testing import CliRunner, Result
 
 from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.cli import app
-from hkcanto_tasks.results.planning import power
+from hkcanto_tasks.results.statistics import power
 from hkcanto_tasks.results.statistics.intervals import loss_bound, mcnemar_p_value
 
 from ..reports.harness_runs import AnsweringLM, answer, run_lm_eval

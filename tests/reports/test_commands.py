@@ -203,7 +203,7 @@ def test_a_gate_says_yes_and_no_by_its_exit_status(
     assert hkcanto("compare", engine, other_engine, "--gate", "2").exit_code == 0
     failed = hkcanto("compare", other_engine, engine, "--gate", "2")
     assert failed.exit_code == 1
-    assert "Gate not passed" in unwrapped(failed)
+    assert "Gate failed: pycantonese is more than 2 points worse" in unwrapped(failed)
 
 
 def test_the_verdict_flips_where_it_is_said_to(
@@ -211,12 +211,16 @@ def test_the_verdict_flips_where_it_is_said_to(
 ) -> None:
     done = hkcanto("compare", other_engine, engine, "--gate", "2", "--format", "json")
     gate = json.loads(done.stdout)["gate"]
-    assert (gate["verdict"], gate["delta"]) == ("not passed", 2)
+    assert (gate["verdict"], gate["delta"]) == ("worse", 2)
+    lower = gate["tasks"][0]["lower"]
+    for delta, status in ((lower - 0.01, 1), (lower + 0.01, 3)):
+        done = hkcanto("compare", other_engine, engine, "--gate", delta)
+        assert done.exit_code == status
     assert (
         hkcanto(
             "compare", other_engine, engine, "--gate", gate["bound"] - 0.01
         ).exit_code
-        == 1
+        == 3
     )
     assert (
         hkcanto(
@@ -243,7 +247,8 @@ def test_looks_and_candidates_share_the_error_of_a_gate(
     arguments = ("compare", f"a={engine}", f"b={equal}", "--gate", "50", *shared)
     done = hkcanto(*arguments)
     assert done.exit_code == 0, done.output
-    assert f"{100 - 5 / among:.6g} % confidence" in unwrapped(done)
+    shown = unwrapped(hkcanto(*arguments, "--full"))
+    assert f"{100 - 5 / among:.6g} % confidence" in shown
     gate = json.loads(hkcanto(*arguments, "--format", "json").stdout)["gate"]
     assert gate["bound"] == pytest.approx(100 * (1 - (0.05 / among) ** (1 / 60)))
     assert gate["tasks"][0]["confidence"] == pytest.approx(1 - 0.05 / among)

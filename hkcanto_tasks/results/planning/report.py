@@ -2,11 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
 from itertools import combinations
 from typing import NamedTuple
-
-import numpy as np
 
 from ...catalogue import benchmarks, find_task, named_tasks
 from ...declarations import TaskVariant
@@ -26,11 +23,10 @@ from ..reports.blocks import (
     table,
 )
 from ..runs import Run
-from ..statistics.estimates import mean_estimate
+from ..statistics import power
 from ..statistics.intervals import CONFIDENCE
 from ..statistics.matching import match
-from . import power
-from .power import Spread, applied
+from ..statistics.power import Spread, applied
 
 _METHOD = (
     "80 % power; both runs answer every item; items are weighted as in the headline. "
@@ -116,21 +112,8 @@ def _observed_part(
     metric: str | None,
 ) -> Part:
     paired = match(a, b, metric)
-    losses_a, losses_b = np.clip(paired.losses, 0, 1).T
-    losses = losses_b - losses_a
-    questions = len({a.items.ids[position] for position in paired.positions})
-    discordance = None
-    plain = replace(paired, figure=replace(paired.figure, over="questions"))
-    if plain.is_right_or_wrong:
-        discordance = mean_estimate(abs(losses), paired.clusters)
-    if discordance and paired.is_right_or_wrong:
-        spread = power.spread_of_discordance(discordance)
-    else:
-        spread = power.spread_of_losses(
-            losses, paired.sizes, paired.clusters, questions
-        )
-        spread = replace(spread, discordance=discordance)
-    items = sum(map(a.expected_of, a.kind.task.subjects)) or questions
+    spread = power.observed_spread(paired)
+    items = sum(map(a.expected_of, a.kind.task.subjects)) or paired.questions
     return Part(f"{a.task}: {b.label} against {a.label}", items, spread)
 
 

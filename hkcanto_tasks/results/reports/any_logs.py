@@ -397,6 +397,7 @@ def _paired(
     return Paired(
         figure,
         positions=np.arange(len(ids)),
+        ids=np.array(ids, np.str_),
         a=np.column_stack([values[:, 0], ones]),
         b=np.column_stack([values[:, 1], ones]),
         losses=1 - values if figure.higher_is_better else values,

@@ -15,13 +15,14 @@ from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 
+from ...catalogue import chosen_tasks, named_tasks
 from ...errors import ComparisonError, OptionError
 from ..frames import effect_rows
 from ..logs import read_runs
 from ..runs import Run
-from ..statistics.intervals import CONFIDENCE
+from ..statistics.intervals import CONFIDENCE, WORSE_CONFIDENCE
 from ..statistics.matching import RESAMPLES, SEED
-from ..statistics.paired import Comparison, pairwise
+from ..statistics.paired import Comparison, GateErrors, pairwise
 from .blocks import (
     Block,
     Note,
@@ -30,7 +31,7 @@ from .blocks import (
     TableBlock,
     report_of,
 )
-from .gate import Gate, decide, gate_section
+from .gate import Gate, Undecided, decide, gate_section, method_section
 from .pairs import (
     RunPair,
     effects_table,
@@ -83,7 +84,9 @@ def compare_runs(
     gate: float | None = None,
     look: str = "1/1",
     candidates: int = 1,
+    undecided: Undecided | None = None,
     allowed: Collection[str] = (),
+    tasks: Sequence[str] = (),
     seed: int = SEED,
     resamples: int = RESAMPLES,
     progress: Callable[[int, int], None] | None = None,
@@ -96,12 +99,14 @@ def compare_runs(
         look: Number of this look at growing runs and number of planned looks, such as `2/4`. The
             looks share the gate's 5 % error equally, which keeps it at 5 % at most (Bonferroni).
         candidates: The number of runs that the winner is chosen from; they share the 5 % error too.
+        undecided: What the exit status says if a gate has too few items to decide.
+        tasks: Names of tasks, or of groups of tasks, to compare; by default all.
         progress: Called with the number of logs read so far and the total.
 
     Returns:
-        The report, and the exit status: 1 if a gate is not passed; else 2 if a comparison was
-        refused, or if a gate left something untested (a task without a partner or figure, or an
-        unread log); else 0.
+        The report, and the exit status: that of the gate (`Gate.status`), which is 2 if something
+        was left untested (a task without a partner or figure, or an unread log). Without a gate it
+        is 2 if a comparison was refused, else 0.
 
     Raises:
         HKCantoError: Nothing could be read (`LogError`) or compared (`ComparisonError`), or there
@@ -109,7 +114,7 @@ def compare_runs(
     """
     looks = _planned_looks(look)
     read = read_runs(runs, progress=progress)
-    sides = _sides(read.runs)
+    sides = _sides(_chosen(read.runs, tasks))
     if 1 < candidates < len(sides) - 1:
         raise OptionError(
             f"{len(sides) - 1} candidates are compared, not {candidates}."
@@ -122,12 +127,13 @@ def compare_runs(
         groups,
         gate,
         metric=metric,
-        confidence=1 - (1 - CONFIDENCE) / (looks * candidates),
+        errors=_gate_errors(groups, looks, candidates),
         allowed=allowed,
         seed=seed,
         resamples=resamples,
     )
     left_out += without_figure
+    left_out = [*dict.fromkeys(left_out)]
     not_compared = [*refused, *left_out]
     if not compared:
         raise _nothing_to_compare(refused, left_out)
@@ -143,6 +149,7 @@ def compare_runs(
             candidates,
         )
         parts.insert(0, gate_section(decision))
+        parts.append(method_section(decision))
     report = report_of(
         parts,
         title=_title(read.runs),
@@ -153,7 +160,9 @@ def compare_runs(
         },
         frame=partial(effect_rows, comparisons, gate),
     )
-    return report, _exit_status(decision, refused, left_out)
+    if decision is not None:
+        return report, decision.status(undecided)
+    return report, 2 if refused else 0
 
 
 def _nothing_to_compare(
@@ -165,16 +174,42 @@ def _nothing_to_compare(
     return ComparisonError("\n".join(lines))
 
 
-def _exit_status(
-    decision: Gate | None,
-    refused: Sequence[str],
-    left_out: Sequence[str],
-) -> int:
-    if decision is not None and decision.verdict == "not passed":
-        return 1
-    if refused or (decision is not None and left_out):
-        return 2
-    return 0
+def _gate_errors(
+    groups: Sequence[_Group],
+    looks: int,
+    candidates: int,
+) -> GateErrors:
+    """Return the confidence of the bounds of each gated pair.
+
+    Looks and candidates share both errors. All tasks have to pass, so they do not share the error
+    of passing; but one is enough to fail, so they share that of being called worse.
+    """
+    gated = [len(group.runs) - 1 for group in groups if group.has_first]
+    pairs = max(sum(gated), candidates * len(gated), 1)
+    return GateErrors(
+        1 - (1 - CONFIDENCE) / (looks * candidates),
+        1 - (1 - WORSE_CONFIDENCE) / (looks * pairs),
+    )
+
+
+def _chosen(runs: Sequence[Run], names: Sequence[str]) -> Sequence[Run]:
+    """Return the runs of tasks with these names, or all without names.
+
+    A task's name stands for all of its variants, a benchmark's for all of its tasks.
+    """
+    if not names:
+        return runs
+    chosen = set[Run]()
+    for name in names:
+        tasks = {name}
+        if name not in named_tasks():
+            tasks = {task.name for task in chosen_tasks([name])}
+        members = [run for run in runs if tasks & {run.task, run.definition.name}]
+        if not members:
+            known = listed(sorted({run.task for run in runs}), ", ")
+            raise OptionError(f"--task {name}: no log has it. The logs have {known}.")
+        chosen.update(members)
+    return [run for run in runs if run in chosen]
 
 
 def _compared(

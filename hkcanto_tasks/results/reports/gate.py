@@ -1,63 +1,90 @@
-"""The gate of `hkcanto compare --gate`: its decision on all tasks, its sentences, its section.
+"""The gate of `hkcanto compare --gate`: its answer on all tasks, its sentences, its sections.
 
 Each task's test is in `statistics.paired`.
 """
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
 from operator import attrgetter
 from typing import Literal
 
-from ..statistics.intervals import NonInferiority
+from ..statistics.intervals import Estimate, GateAnswer, NonInferiority
 from ..statistics.paired import Comparison
 from .blocks import (
     Block,
     Note,
-    NoteLevel,
     Section,
     TableColumn,
     table,
 )
-from .presentation import distinct_names, figure_title
-from .renderers.formatting import listed
+from .presentation import distinct_names, figure_title, task_title
+from .renderers.formatting import listed, value_text
 
-GateVerdict = Literal["passed", "not passed", "incomplete"]
+GateVerdict = Literal["passed", "worse", "undecided", "incomplete"]
+Undecided = Literal["pass", "fail"]
 
+STATUSES: Mapping[GateVerdict, int] = {
+    "passed": 0,
+    "worse": 1,
+    "incomplete": 2,
+    "undecided": 3,
+}
+"""The exit status of each verdict."""
+
+_LOSS = (
+    "Observed loss in points, with its lower and upper bound. Passed: the upper bound is below δ. "
+    "Worse: the lower bound is above δ. A negative loss is a gain."
+)
+_NEEDED = "Items with which 80 of 100 equally good runs pass."
 _COLUMNS = {
     "title": TableColumn("Task"),
-    "figure": TableColumn("Figure", beneath=True),
     "verdict": TableColumn("Gate"),
-    "bound": TableColumn(
-        "Loses at most", "number", "In points. The gate passes if δ is larger."
-    ),
-    "needed_items": TableColumn(
-        "Needed", "count", "Items for a run equal to the first to pass."
-    ),
-    "compared": TableColumn("Compared"),
-    "method": TableColumn("Method"),
+    "loss": TableColumn("Loss", "score", _LOSS, drawn=True),
+    "needed_items": TableColumn("Needs", "count", _NEEDED),
+    "task_items": TableColumn("Has", "count", "Items of the whole task."),
+    "figure": TableColumn("Figure", beneath=True),
 }
+_COMPARED = TableColumn("Compared")
 """The columns of the gate's table, by the fields of `GatedTask`."""
+
+_RULE = (
+    "The gate passes if every task passes, each with {} % confidence. It fails if a task is worse, "
+    "with {} % confidence for all tasks together (look {}, candidates: {}). "
+    "How often it errs: docs/methods.md."
+)
+_MOST_DIGITS = 6
+_ORDER: Sequence[GateAnswer] = ("worse", "undecided", "passed")
 
 
 @dataclass(frozen=True)
 class GatedTask:
-    """A comparison under a gate. These fields, and those of its `NonInferiority`, are in JSON."""
+    """A comparison under a gate. These fields, and those of its `NonInferiority`, are in JSON.
+
+    `needed_items` is that of its `Prospect`.
+    """
 
     task: str
     title: str
     metric: str
     figure: str  # the title of the metric
     compared: str
+    candidate: str
+    baseline: str
     differences: Sequence[str]
-    verdict: GateVerdict
+    verdict: GateAnswer
     delta: float
     passed: bool
+    loss: Estimate  # in points, from the lower bound to the bound
     bound: float
     confidence: float
+    lower: float
+    lower_confidence: float
     method: str
-    needed_items: int | None
+    needed_items: int | None = None
+    task_items: int | None = None
+    decidable: float | None = None
 
 
 @dataclass(frozen=True)
@@ -65,7 +92,8 @@ class Gate:
     """The verdict of a gate on all tasks. These fields are in JSON.
 
     Attributes:
-        verdict: `passed` if each task passed and nothing was left out.
+        verdict: `worse` if a task is; else `incomplete` if something was left out; else
+            `undecided` if a task is; else `passed`.
         delta: Tolerance in points.
         bound: The largest loss among the tasks, in points; None without tasks.
         method: How the bounds were computed.
@@ -84,10 +112,16 @@ class Gate:
     tasks: Sequence[GatedTask]
     not_compared: Sequence[str]
 
-    @property
-    def decisive(self) -> Sequence[GatedTask]:
-        """The tasks that did not pass, or all if all passed."""
-        return [task for task in self.tasks if not task.passed] or self.tasks
+    def having(self, answer: GateAnswer) -> list[GatedTask]:
+        """Return the tasks with an answer, those that may lose most first."""
+        tasks = [task for task in self.tasks if task.verdict == answer]
+        return sorted(tasks, key=lambda task: -task.bound)
+
+    def status(self, undecided: Undecided | None = None) -> int:
+        """Return the exit status; `undecided` says what it is without an answer."""
+        if self.verdict == "undecided" and undecided is not None:
+            return 0 if undecided == "pass" else 1
+        return STATUSES[self.verdict]
 
 
 def decide(
@@ -103,16 +137,18 @@ def decide(
     record. What was not compared keeps the gate from passing.
     """
     tasks = list[GatedTask]()
+    conditions = defaultdict[str, set[str]](set)
+    for comparison in compared:
+        title = comparison.a.definition.title
+        conditions[title].add(task_title(comparison.a))
     for comparison in compared:
         if comparison.gate is not None:
-            tasks.append(_gated_task(comparison, comparison.gate, delta))
-    verdict: GateVerdict = "passed"
-    if not all(task.passed for task in tasks):
-        verdict = "not passed"
-    elif not_compared:
-        verdict = "incomplete"
+            title = comparison.a.definition.title
+            if len(conditions[title]) > 1:
+                title = task_title(comparison.a)
+            tasks.append(_gated_task(comparison, comparison.gate, title, delta))
     return Gate(
-        verdict,
+        _verdict([task.verdict for task in tasks], not_compared),
         delta,
         bound=max((task.bound for task in tasks), default=None),
         method="; ".join(dict.fromkeys(task.method for task in tasks)),
@@ -123,57 +159,128 @@ def decide(
     )
 
 
+def _verdict(answers: Sequence[GateAnswer], not_compared: Sequence[str]) -> GateVerdict:
+    if "worse" in answers:
+        return "worse"
+    if not_compared or not answers:
+        return "incomplete"
+    return "undecided" if "undecided" in answers else "passed"
+
+
 def _gated_task(
     comparison: Comparison,
     test: NonInferiority,
+    title: str,
     delta: float,
 ) -> GatedTask:
     a = comparison.a
     figure = comparison.figure
     # A rate has no upper limit, so its test cuts each answer's rate off.
     cut_off = " (each answer's cut off at 1)" if figure.unlimited else ""
+    names = distinct_names([comparison.b, a])
+    prospect = comparison.prospect
     return GatedTask(
         task=a.definition.name,
-        title=a.definition.title,
+        title=title,
         metric=figure.name,
         figure=figure_title(a, figure) + cut_off,
-        compared=" against ".join(distinct_names([comparison.b, a])),
+        compared=" against ".join(names),
+        candidate=names[0],
+        baseline=names[1],
         differences=[*a.differs(comparison.b)],
-        verdict="passed" if test.passed else "not passed",
+        verdict=test.answer,
         delta=delta,
-        **asdict(test),
+        passed=test.passed,
+        loss=_loss(comparison, test),
+        bound=test.bound,
+        confidence=test.confidence,
+        lower=test.lower,
+        lower_confidence=test.lower_confidence,
+        method=test.method,
+        **(asdict(prospect) if prospect else {}),
     )
+
+
+def _loss(comparison: Comparison, test: NonInferiority) -> Estimate:
+    effect = comparison.overall
+    sign = -1 if comparison.figure.higher_is_better else 1
+    loss = sign * comparison.points * effect.difference.value
+    return Estimate(loss, test.lower, test.bound, effect.difference.items)
+
+
+# ---------------------------------------------------------------------- sentences
 
 
 def sentence(gate: Gate) -> str:
-    """Say whether a gate passed, and how much may be lost at most."""
+    """Say the verdict, and name the tasks that did not pass with their losses."""
     if gate.verdict == "incomplete":
-        return f"Gate incomplete: {len(gate.not_compared)} not compared, see below."
-    tasks = gate.decisive
-    compared = listed(task.compared for task in tasks)
-    figures = listed(f"{task.figure} of {task.title}" for task in tasks)
-    return (
-        f"Gate {gate.verdict} ({compared}): δ is {gate.delta:g} points, and the loss is "
-        f"at most {gate.bound:.3g} points in {figures}."
-    )
+        count = len(gate.not_compared)
+        return f"Gate without a verdict: {count} not compared, see below."
+    candidate, baseline = _sides(gate)
+    tasks = gate.having(gate.verdict)
+    where = _where(gate, tasks)
+    losses = listed(_loss_text(gate, task) for task in tasks)
+    by_how_much = f"{gate.delta:g} points worse than {baseline} {where}"
+    if gate.verdict == "worse":
+        return f"Gate failed: {candidate} is more than {by_how_much}: {losses}."
+    if gate.verdict == "undecided":
+        return f"Gate undecided: too few items to tell whether {candidate} is {by_how_much}: {losses}."
+    if len(tasks) > 1:
+        losses = f"the closest, {_loss_text(gate, tasks[0])}"
+    return f"Gate passed: {candidate} is less than {by_how_much}: {losses}."
+
+
+def _sides(gate: Gate) -> tuple[str, str]:
+    """Return the names of the candidates and of the baseline."""
+    candidates = dict.fromkeys(task.candidate for task in gate.tasks)
+    baselines = dict.fromkeys(task.baseline for task in gate.tasks)
+    return listed(candidates, ", "), listed(baselines, ", ")
+
+
+def _where(gate: Gate, tasks: Sequence[GatedTask]) -> str:
+    """Return on how many of all tasks something holds, and how many passed."""
+    total = len(gate.tasks)
+    if total == 1:
+        return f"on {tasks[0].title}"
+    passed = len(gate.having("passed"))
+    also = f" ({passed} passed)" if passed and gate.verdict != "passed" else ""
+    return f"on {len(tasks)} of {total} tasks{also}"
+
+
+def _loss_text(gate: Gate, task: GatedTask) -> str:
+    """Return a task, and how much is lost there at least or at most."""
+    named = _named(gate, task) if len(gate.tasks) > 1 else "it"
+    if task.verdict == "worse":
+        loss = _points(task.loss.value, task.delta)
+        return f"{named} loses {loss}, at least {_points(task.lower, task.delta)}"
+    if task.bound < 0:
+        return f"{named} gains at least {_points(-task.bound, task.delta)}"
+    verb = "loses" if task.passed else "may lose"
+    return f"{named} {verb} at most {_points(task.bound, task.delta)}"
+
+
+def _named(gate: Gate, task: GatedTask) -> str:
+    """Return the title of a task, with the candidate if there are several."""
+    candidates = {other.candidate for other in gate.tasks}
+    return f"{task.title} ({task.candidate})" if len(candidates) > 1 else task.title
+
+
+def _points(points: float, delta: float) -> str:
+    """Return points with one digit, or as many as show on which side of δ they are."""
+    for digits in range(1, _MOST_DIGITS):
+        text = value_text(points, "score", digits)
+        if float(text.replace("−", "-")) != delta or points == delta:
+            break
+    return text
+
+
+# ---------------------------------------------------------------------- remarks
 
 
 def remarks(gate: Gate) -> Iterator[str]:
-    """Yield the items that a gate needs, its method, and the allowed differences."""
-    few = listed(
-        f"{task.needed_items:,} items of {task.title}"
-        for task in gate.tasks
-        if task.needed_items and not task.passed
-    )
-    if few:
-        yield f"With so few items, not even an equal run passes; it needs about {few}."
-    confidence = 100 * max(task.confidence for task in gate.tasks)
-    look, looks = gate.look
-    yield (
-        f"The bounds are one-sided, each with {confidence:.6g} % confidence "
-        f"(look {look}/{looks}, candidates: {gate.candidates}): {gate.method}."
-    )
-    runs = max(Counter(task.task for task in gate.tasks).values())
+    """Yield what to do if the gate is undecided, and remarks on its runs."""
+    yield from _advice(gate)
+    runs = max(Counter(task.title for task in gate.tasks).values())
     if runs > gate.candidates == 1:
         yield f"To choose one of them by this gate, give --candidates {runs}."
     names = dict.fromkeys(chain(*(task.differences for task in gate.tasks)))
@@ -181,13 +288,68 @@ def remarks(gate: Gate) -> Iterator[str]:
         yield f"They differ in {', '.join(names)}, as allowed."
 
 
+def _advice(gate: Gate) -> Iterator[str]:
+    """Yield how many items undecided tasks need, and what to do if they do not have them."""
+    undecided = gate.having("undecided")
+    limited = [task for task in undecided if _has_enough(task)]
+    small = [task for task in undecided if not _has_enough(task)]
+    if limited:
+        needs = [f"{task.needed_items:,} on {task.title}" for task in limited]
+        yield f"Next: run more items. If both are equally good, so many pass: {listed(needs)}."
+    if small:
+        yield _advice_on_small(gate, small)
+
+
+def _advice_on_small(gate: Gate, small: Sequence[GatedTask]) -> str:
+    """Say what to do about tasks that have too few items, even if all are run."""
+    tolerance = _rounded_up(max(task.decidable or 0.0 for task in small))
+    counted = f"{len(small)} tasks are" if len(small) > 1 else f"{small[0].title} is"
+    advice = (
+        f"Next: {counted} too small for {gate.delta:g} points (the table shows how many items "
+        f"each needs and has). Allow more (--gate {tolerance:g})"
+    )
+    names = dict.fromkeys(task.task for task in gate.tasks if task not in small)
+    if names:
+        advice += f", or gate only large tasks (--task {','.join(names)})"
+    return f"{advice}. Choose before the next runs."
+
+
+def _has_enough(task: GatedTask) -> bool:
+    return bool(task.needed_items and task.needed_items <= (task.task_items or 0))
+
+
+def _rounded_up(points: float) -> float:
+    """Return a tolerance in whole points, at most 100."""
+    return min(100.0, float(int(points) + 1))
+
+
 def gate_section(gate: Gate) -> Section:
     """Return the section to read first: the verdict, remarks, and a row for each task."""
     blocks: list[Block] = [Note(sentence(gate), "verdict")]
     if gate.tasks:
-        level: NoteLevel = "info" if gate.verdict == "passed" else "warning"
         columns = [(column, attrgetter(field)) for field, column in _COLUMNS.items()]
-        title = "Non-inferiority, task by task"
-        blocks.append(Note(" ".join(remarks(gate)), level))
-        blocks.append(table("gate", title, gate.tasks, columns))
+        if len({task.compared for task in gate.tasks}) > 1:
+            columns.append((_COMPARED, attrgetter("compared")))
+        title = f"Loss in points, task by task (δ = {gate.delta:g})"
+        tasks = [task for answer in _ORDER for task in gate.having(answer)]
+        blocks += map(Note, remarks(gate))
+        blocks.append(table("gate", title, tasks, columns))
     return Section("Gate", blocks, "gate", is_summary=True)
+
+
+def method_section(gate: Gate) -> Section:
+    """Return how each task was tested, which is shown on request."""
+    if not gate.tasks:
+        return Section("How the gate was tested", [], "gate-method")
+    rule = _RULE.format(
+        f"{100 * max(task.confidence for task in gate.tasks):.6g}",
+        f"{100 - 100 * (1 - gate.tasks[0].lower_confidence) * len(gate.tasks):.6g}",
+        "/".join(map(str, gate.look)),
+        gate.candidates,
+    )
+    columns = [
+        (TableColumn("Task"), attrgetter("title")),
+        (TableColumn("Method"), attrgetter("method")),
+    ]
+    tests = table("gate_method", "Tests", gate.tasks, columns)
+    return Section("How the gate was tested", [Note(rule), tests], "gate-method")

@@ -13,7 +13,7 @@ intervals hold" in `docs/methods.md` says where the intervals of this module fal
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,6 +28,10 @@ Interval = tuple[float, float]
 """The lower and the upper end."""
 
 CONFIDENCE = 0.95
+WORSE_CONFIDENCE = (1 + CONFIDENCE) / 2
+"""One-sided confidence that a loss is beyond a gate's tolerance."""
+
+GateAnswer = Literal["passed", "worse", "undecided"]
 
 NORMAL = 1.959963984540054
 """The quantile of the normal distribution for 95 %."""
@@ -352,11 +356,14 @@ def is_above(first: Estimate, second: Estimate) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class NonInferiority:
-    """The outcome of a non-inferiority test of B against A: whether it passed, and the bound.
+    """The outcome of a non-inferiority test of B against A: its answer, and the bounds of the loss.
 
     The bound is the largest loss of B that is plausible, in the unit of the losses; the test passes
-    if it is below δ. It is negative if B is surely better. `needed_items` is the number of items,
-    with the same kind of weights and clusters, at which a run equal to A in every item passes:
+    if it is below δ. It is negative if B is surely better. The lower bound is the smallest plausible
+    loss; B is worse if it is above δ. Otherwise the test is undecided.
+
+    `needed_items` is the number of items, with the same kind of weights and clusters, at which a run
+    equal to A in every item passes:
     ln(0.05) / ln(1 - δ), rounded up, without weights and clusters. It is None if the present items
     suffice, or δ is 0.
     """
@@ -364,8 +371,33 @@ class NonInferiority:
     passed: bool
     bound: float
     confidence: float  # one-sided confidence of the bound
-    method: str  # how the bound was computed
+    method: str  # how the bounds were computed
     needed_items: int | None
+    answer: GateAnswer
+    lower: float  # the lower bound of the loss
+    lower_confidence: float  # one-sided confidence of the lower bound
+
+    def bounded(self, bound: float, lower: float, delta: float) -> "NonInferiority":
+        """Return the outcome with other bounds, and a tolerance in their unit."""
+        return replace(
+            self,
+            passed=bound < delta,
+            bound=bound,
+            answer=gate_answer(bound, lower, delta),
+            lower=lower,
+        )
+
+
+def gate_answer(bound: float, lower: float, delta: float) -> GateAnswer:
+    """Return what the bounds of a loss say about a tolerance.
+
+    Examples:
+        >>> gate_answer(1.5, -0.5, 2), gate_answer(9.0, 2.1, 2), gate_answer(3.0, 1.0, 2)
+        ('passed', 'worse', 'undecided')
+    """
+    if bound < delta:
+        return "passed"
+    return "worse" if lower > delta else "undecided"
 
 
 def non_inferiority(
@@ -377,10 +409,13 @@ def non_inferiority(
     weights: ArrayLike | None = None,
     largest: float | None = None,
     confidence: float = CONFIDENCE,
+    worse_confidence: float = WORSE_CONFIDENCE,
 ) -> NonInferiority:
-    """Test that B loses less than a tolerance δ against A, paired by item, at 5 %.
+    """Test whether B loses less than a tolerance δ against A, or more, paired by item.
 
-    The bound is `loss_bound` of the (weighted) mean over items. Its units are clusters, taken as
+    The bound is `loss_bound` of the (weighted) mean over items, and the lower bound is that of the
+    gains. A run that loses δ passes in at most 5 % of cases; one that loses at most δ is called
+    worse in at most 2.5 %. Their units are clusters, taken as
     independent draws from a population without a unit heavier than `largest`. Making B worse or A
     better on an item can never lower the bound.
 
@@ -395,6 +430,8 @@ def non_inferiority(
             required if units have unequal weights: a sample may lack the heavy ones, and a worse
             run would pass.
         confidence: Confidence of the bound; above 0.95 if several tests share the error of 5 %.
+        worse_confidence: Confidence of the lower bound; above 0.975 if several tests share the
+            error of 2.5 %.
 
     Raises:
         ValueError: The arguments do not fit, or units have unequal weights and `largest` is not
@@ -427,11 +464,21 @@ def non_inferiority(
         )
     heaviest = max(units.max(), largest or 0.0)
     bound = loss_bound(losses / units, units, confidence, largest=heaviest)
+    lower = -loss_bound(-losses / units, units, worse_confidence, largest=heaviest)
     copies = _passing_copies(units / heaviest, delta, confidence)
     needed = None
     if 1 < copies < _MAX_COPIES:
         needed = int(np.ceil(copies * items))
-    return NonInferiority(bound < delta, bound, confidence, "Gaffke's bound", needed)
+    return NonInferiority(
+        passed=bound < delta,
+        bound=bound,
+        confidence=confidence,
+        method="Gaffke's bound",
+        needed_items=needed,
+        answer=gate_answer(bound, lower, delta),
+        lower=lower,
+        lower_confidence=worse_confidence,
+    )
 
 
 def _passing_copies(

@@ -66,6 +66,7 @@ class Paired:
 
     figure: Figure
     positions: NDArray[np.intp]  # in A
+    ids: NDArray[np.str_]  # equal for all epochs of an item
     a: Floats  # rows; `statistic` turns their sums into a figure
     b: Floats
     losses: Floats  # of each side, 0 is best; by sentence scores for a corpus figure
@@ -79,7 +80,7 @@ class Paired:
 
     def where(self, mask: NDArray[np.bool_]) -> "Paired":
         """Return some of the items."""
-        names = ("positions", "a", "b", "losses", "subjects", "clusters")
+        names = ("positions", "ids", "a", "b", "losses", "subjects", "clusters")
         columns: dict[str, Any] = {name: getattr(self, name)[mask] for name in names}
         return replace(self, **columns)
 
@@ -87,6 +88,11 @@ class Paired:
     def units(self) -> int:
         """The number of independent units."""
         return len(np.unique(self.clusters))
+
+    @cached_property
+    def questions(self) -> int:
+        """The number of items, each counted once for all its epochs."""
+        return len(np.unique(self.ids))
 
     @cached_property
     def shares(self) -> Floats:
@@ -167,17 +173,26 @@ class Paired:
 
     def _interval(self, a: float, b: float) -> Interval:
         if self.figure.form == "corpus":
-            return self._corpus_interval(b - a)
+            return self._corpus_interval()
         if self.figure.over == "questions":
             return self._mean_or_rate_interval(a, b)
         return self._mean_of_means_interval()
 
-    def _corpus_interval(self, difference: float) -> Interval:
+    def corpus_changes(self) -> tuple[Floats, float]:
+        """Return each unit's share in the difference of a corpus figure, and the largest possible.
+
+        These are differences of pseudo-values, whose mean is the difference.
+        """
         rows_a, rows_b = self.rows
         values_a = pseudo_values(rows_a, self.statistic)
         changes = pseudo_values(rows_b, self.statistic) - values_a
-        changes += difference - changes.mean()
+        a, b = self.figures()
+        changes += b - a - changes.mean()
         largest = max(100 / points_of(self.figure), float(np.abs(changes).max()))
+        return changes, largest
+
+    def _corpus_interval(self) -> Interval:
+        changes, largest = self.corpus_changes()
         return intervals.paired_mean_interval(changes, largest=largest)
 
     def _mean_or_rate_interval(self, a: float, b: float) -> Interval:
@@ -257,6 +272,7 @@ def match(
     paired = Paired(
         figure,
         positions,
+        np.array(a.items.ids, np.str_)[positions],
         side_a.rows,
         side_b.rows,
         losses,

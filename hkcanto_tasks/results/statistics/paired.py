@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from textwrap import shorten
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,12 +16,35 @@ from ...errors import ComparisonError
 from ...figures import Figure, sum_clusters
 from ..runs import Run
 from . import intervals
-from .intervals import CONFIDENCE, NonInferiority
+from .intervals import CONFIDENCE, WORSE_CONFIDENCE, NonInferiority, loss_bound
 from .matching import RESAMPLES, SEED, Effect, Paired, Resampling, match, points_of
+from .power import items_for_bound, observed_spread, unlucky_bound
 
 # Below this design effect, a limited run's questions on one passage count as independent. A gate
 # at 5 % then passes falsely in at most 5.2 %, even if all questions on a passage go the same way.
 _NEGLIGIBLE_DESIGN_EFFECT = 1.02
+
+
+@dataclass(frozen=True)
+class Prospect:
+    """What more items would say if two runs that disagree as these do were equally good.
+
+    Attributes:
+        needed_items: Number of items that pass the gate in 80 of 100 cases; None if no number does.
+        task_items: Number of items of the whole task.
+        decidable: The smallest tolerance in points that the whole task passes in 80 of 100 cases.
+    """
+
+    needed_items: int | None
+    task_items: int
+    decidable: float
+
+
+class GateErrors(NamedTuple):
+    """The confidence of a gate's bounds, higher if several tests share the errors."""
+
+    confidence: float = CONFIDENCE
+    worse_confidence: float = WORSE_CONFIDENCE
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +58,17 @@ class Comparison:
     #: other `averages` of the same values, `parts` (categories and further sets), `subjects`
     parts: Mapping[str, Sequence[Effect]]
     unscored: int  # items left out because one side has no value for them
-    #: the figure's gate, with its bound in points; None without one
+    #: the figure's gate, with its bounds in points; None without one
     gate: NonInferiority | None
+    prospect: Prospect | None  # None unless the gate is undecided
+
+    @property
+    def points(self) -> int:
+        """The number of points in one unit of the figure."""
+        return points_of(self.figure)
+
+
+_GATE_ERRORS = GateErrors()
 
 
 def compare(
@@ -45,7 +77,7 @@ def compare(
     *,
     metric: str | None = None,
     gate: float | None = None,
-    confidence: float = CONFIDENCE,
+    errors: GateErrors = _GATE_ERRORS,
     allowed: Collection[str] = (),
     seed: int = SEED,
     resamples: int = RESAMPLES,
@@ -58,7 +90,7 @@ def compare(
         b: The run to compare with it.
         metric: A figure of the task, such as `acc_macro`; by default its headline.
         gate: Tolerance in points, up to 100, for the test that B is not inferior to A.
-        confidence: Confidence of the gate's bound.
+        errors: Confidence of the gate's bounds.
         allowed: Parts of the signature in which the runs may differ under a gate, such as `shots`.
         seed: Seed of the resampling, at least 0.
         resamples: Number of resamples, at least 1.
@@ -74,10 +106,20 @@ def compare(
     if parts and items.figure.form != "corpus":
         further = _further_effects(items, a)
     tested = None
+    prospect = None
     if gate is not None:
-        tested = _gate(items, a, b, gate, confidence, allowed)
+        tested = _gate(items, a, b, gate, errors, allowed)
+        if tested.answer == "undecided":
+            prospect = _prospect(items, a, gate, errors.confidence)
     return Comparison(
-        a, b, items.figure, items.effect(), further, items.unscored, tested
+        a,
+        b,
+        items.figure,
+        items.effect(),
+        further,
+        items.unscored,
+        tested,
+        prospect,
     )
 
 
@@ -164,13 +206,14 @@ def _gate(
     a: Run,
     b: Run,
     delta: float,
-    confidence: float,
+    errors: GateErrors,
     allowed: Collection[str],
 ) -> NonInferiority:
-    """Test that B is not inferior, from its loss on each item.
+    """Test whether B is inferior, from its loss on each item.
 
-    The bound is never below the loss of the figure itself, which differs from the items' mean loss
-    for a corpus figure. If the figure has no upper limit, it bounds the figure with each answer's
+    No bound contradicts the loss of the figure itself, which may differ from the items' mean loss.
+    A corpus figure is bounded by the scores of sentences and by their pseudo-values, whichever
+    bound is farther. If the figure has no upper limit, it bounds the figure with each answer's
     rate cut off at 1, since no sample bounds how long a runaway answer may be. Subjects with equal
     weight are strata: their numbers of items, and so the items' weights, are fixed. Other weights
     are those of a whole task, or all equal (see `_refusal`).
@@ -205,18 +248,32 @@ def _gate(
         clusters=clusters,
         weights=items.sizes,
         largest=sum_clusters(items.sizes[:, None], clusters).max(),
-        confidence=confidence,
+        **errors._asdict(),
     )
-    bound = max(100 * tested.bound, _figure_loss(items) * points_of(items.figure))
     remarks = [tested.method, *_gate_remarks(items)]
     if clustered:
         remarks.append(f"{items.units:,} clusters of items")
     return replace(
-        tested,
-        bound=bound,
-        passed=bound < delta,
+        _in_points(tested, items, errors, delta),
         method=", ".join(remarks),
     )
+
+
+def _in_points(
+    tested: NonInferiority,
+    items: Paired,
+    errors: GateErrors,
+    delta: float,
+) -> NonInferiority:
+    """Return a test with its bounds in points, which no loss of the figure itself contradicts."""
+    loss = _figure_loss(items) * points_of(items.figure)
+    bound = max(100 * tested.bound, loss)
+    lower = min(100 * tested.lower, loss)
+    if items.figure.form == "corpus":
+        corpus_bound, corpus_lower = _corpus_bounds(items, errors)
+        bound = max(bound, corpus_bound)
+        lower = min(lower, corpus_lower)
+    return tested.bounded(bound, lower, delta)
 
 
 def _figure_loss(items: Paired) -> float:
@@ -226,11 +283,39 @@ def _figure_loss(items: Paired) -> float:
     return figure_b - figure_a
 
 
+def _corpus_bounds(items: Paired, errors: GateErrors) -> tuple[float, float]:
+    """Return the upper and the lower bound of a corpus figure's loss, in points."""
+    changes, largest = items.corpus_changes()
+    sign = -1 if items.figure.higher_is_better else 1
+    losses = sign * changes / largest
+    ones = np.ones(len(losses))
+    scale = largest * points_of(items.figure)
+    bound = loss_bound(losses, ones, errors.confidence)
+    lower = -loss_bound(-losses, ones, errors.worse_confidence)
+    return scale * bound, scale * lower
+
+
+def _prospect(items: Paired, run: Run, delta: float, confidence: float) -> Prospect:
+    """Say how many items an undecided gate needs, and what the whole task can decide."""
+    spread = observed_spread(items)
+    task_items = max(items.questions, _scored_items(items.figure, run))
+    needed = items_for_bound(spread, delta / 100, confidence=confidence)
+    decidable = unlucky_bound(spread, task_items, confidence=confidence)
+    return Prospect(needed, task_items, 100 * min(1.0, decidable))
+
+
+def _scored_items(figure: Figure, run: Run) -> int:
+    """Return the number of items of a figure in the whole task."""
+    if not figure.part:
+        return run.expected
+    return sum(map(run.expected_of, run.subjects_of(figure.part)))
+
+
 def _gate_remarks(items: Paired) -> list[str]:
     figure = items.figure
     remarks = []
     if figure.of_texts:
-        remarks.append("of sentence scores")
+        remarks.append("of sentence scores and pseudo-values")
     if figure.over != "questions":
         remarks.append("weighted as the figure weighs items")
     if figure.form == "rate" and np.ptp(items.sizes):

@@ -9,7 +9,7 @@ there is no difference, which is conservative.)
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,13 +18,15 @@ from scipy.stats import norm
 
 from ...figures import sum_clusters
 from ..runs import Floats
-from ..statistics.estimates import mean_estimate
-from ..statistics.intervals import CONFIDENCE, Estimate, loss_bound
+from .estimates import mean_estimate
+from .intervals import CONFIDENCE, Estimate, loss_bound
+from .matching import Paired
 
 _POWER_QUANTILE = float(norm.ppf(0.80))
 _TEST_QUANTILE = float(norm.ppf((1 + CONFIDENCE) / 2)) + _POWER_QUANTILE
 _MAX_TILT = 300.0  # the square of exp(_MAX_TILT) does not overflow
 _MIN_VALUE = 1e-3
+_MAX_EXPONENT = 40.0  # of a number of items, 2e17
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +106,20 @@ def spread_of_losses(
     )
 
 
+def observed_spread(paired: Paired) -> Spread:
+    """Return the spread of the differences that two runs have on their common items."""
+    losses_a, losses_b = np.clip(paired.losses, 0, 1).T
+    losses = losses_b - losses_a
+    discordance = None
+    plain = replace(paired, figure=replace(paired.figure, over="questions"))
+    if plain.is_right_or_wrong:
+        discordance = mean_estimate(abs(losses), paired.clusters)
+    if discordance and paired.is_right_or_wrong:
+        return spread_of_discordance(discordance)
+    spread = spread_of_losses(losses, paired.sizes, paired.clusters, paired.questions)
+    return replace(spread, discordance=discordance)
+
+
 def weighted(
     spread: Spread,
     weights: ArrayLike,
@@ -178,9 +194,8 @@ def items_for_bound(
 ) -> int | None:
     """Return how many items pass the gate δ of `hkcanto compare` in 80 of 100 cases.
 
-    With this many items, Gaffke's bound (`loss_bound`) just passes for an unlucky run, whose loss
-    is at the 80 % quantile. Its losses are those of the spread, tilted exponentially to that mean.
-    None if no loss in the spread is large enough.
+    None if no number of items does, because δ is not above the loss, or if no loss in the spread
+    is large enough.
 
     Args:
         spread: The spread of the differences if neither run is better.
@@ -194,33 +209,61 @@ def items_for_bound(
         149
     """
     worst = float(spread.values[spread.copies > 0].max())
-    if abs(loss) > worst or loss == worst > 0:
+    if delta <= loss or abs(loss) > worst or loss == worst > 0:
         return None
-    largest = spread.values.max()
-    max_slope = _MAX_TILT / max(largest, _MIN_VALUE)
-
-    def tilted(slope: float) -> Floats:
-        factors = np.exp(slope * spread.values - abs(slope) * largest)
-        copies = spread.copies * factors
-        return np.asarray(copies / (spread.copies @ factors), np.float64)
 
     def excess(exponent: float) -> float:
         """Return how far the bound of an unlucky run is above δ."""
         items = math.exp(exponent)
-        mean = loss + _POWER_QUANTILE * spread.deviation.value / items**0.5
-        if mean >= min(delta, worst or delta):
-            return 1.0
-        slope = 0.0
-        if mean:
-            # The tilted sum of the deviations from this mean is 0.
-            deviations = spread.weights * (spread.values - mean)
-            slope = brentq(
-                lambda slope: tilted(slope) @ deviations, -max_slope, max_slope
-            )
-        copies = items * spread.copies.sum() * tilted(slope)
-        return loss_bound(spread.values, spread.weights, confidence, copies) - delta
+        return unlucky_bound(spread, items, loss, confidence, delta) - delta
 
     high = math.log(2)
     while excess(high) > 0:
         high += math.log(2)
+        if high > _MAX_EXPONENT:
+            return None
     return math.ceil(math.exp(brentq(excess, 0.0, high, xtol=1e-5)))
+
+
+def unlucky_bound(
+    spread: Spread,
+    items: float,
+    loss: float = 0.0,
+    confidence: float = CONFIDENCE,
+    limit: float = 1.0,
+) -> float:
+    """Return the bound of the loss, from 0 to 1, that 80 of 100 runs with this many items are below.
+
+    It is Gaffke's bound (`loss_bound`) of an unlucky run, whose loss is at the 80 % quantile. Its
+    losses are those of the spread, tilted exponentially to that mean. A loss of `limit` or more is
+    not examined further: the bound is then 1 + limit.
+
+    Examples:
+        >>> equal = spread_of_discordance(Estimate(0.0, None, None, 0))
+        >>> round(unlucky_bound(equal, 149), 3)
+        0.02
+    """
+    worst = float(spread.values[spread.copies > 0].max())
+    mean = loss + _POWER_QUANTILE * spread.deviation.value / items**0.5
+    if mean >= min(limit, worst or limit):
+        return 1.0 + limit
+    copies = items * spread.copies.sum() * _tilted(spread, mean)
+    return loss_bound(spread.values, spread.weights, confidence, copies)
+
+
+def _tilted(spread: Spread, mean: float) -> Floats:
+    """Return the shares of a spread's values, tilted exponentially to a mean."""
+    largest = spread.values.max()
+    max_slope = _MAX_TILT / max(largest, _MIN_VALUE)
+
+    def shares(slope: float) -> Floats:
+        factors = np.exp(slope * spread.values - abs(slope) * largest)
+        copies = spread.copies * factors
+        return np.asarray(copies / (spread.copies @ factors), np.float64)
+
+    if not mean:
+        return shares(0.0)
+    # The tilted sum of the deviations from this mean is 0.
+    deviations = spread.weights * (spread.values - mean)
+    slope = brentq(lambda slope: shares(slope) @ deviations, -max_slope, max_slope)
+    return shares(slope)

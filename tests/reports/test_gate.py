@@ -1,0 +1,176 @@
+"""The three answers of `hkcanto compare --gate`, by its exit status on the command line."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner, Result
+
+from hkcanto_tasks.cli import app
+from hkcanto_tasks.figures import Pair
+from hkcanto_tasks.results.frames import Runs
+from hkcanto_tasks.results.reports import compare as comparing
+from hkcanto_tasks.results.runs import Run
+
+from .building import a_run
+
+TEN_TASKS = (
+    "hkcanto_law",
+    "hkcanto_dse_zh",
+    "hkcanto_dse_en",
+    "hkcanto_professional_zh",
+    "hkcanto_professional_en",
+    "hkcanto_phonology",
+    "hkcanto_orthography",
+    "hkcanto_mmlu_yue",
+    "hkcanto_mmlu_en",
+    "hkmmlu",
+)
+Gate = Callable[..., Result]
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Gate:
+    """Return a function that gates made-up runs by the command line."""
+
+    def call(base: Sequence[Run], tuned: Sequence[Run], *options: str) -> Result:
+        sides = (("base", base), ("tuned", tuned))
+        runs = [
+            replace(run, argument=position, label=label)
+            for position, (label, side) in enumerate(sides)
+            for run in side
+        ]
+        monkeypatch.setattr(comparing, "read_runs", lambda *_, **__: Runs(runs, ()))
+        arguments = ["compare", "base", "tuned", "--resamples", "100", *options]
+        return CliRunner().invoke(app, arguments, env={"COLUMNS": "200"})
+
+    return call
+
+
+def mean(share: float, items: int = 600, task: str = "hkcanto_law") -> Run:
+    """Right answers to the first items."""
+    right = np.arange(items) < round(share * items)
+    return a_run(task, {"acc": right.astype(float)})
+
+
+def rate(share: float, items: int = 600) -> Run:
+    """Error rates weighted by length; `share` of the items have no error."""
+    errors = np.where(np.arange(items) < round(share * items), 0.0, 0.9)
+    lengths = np.tile([4.0, 9.0, 20.0], items)[:items]
+    return a_run("hkcanto_g2p", {"cer": errors}, weights={"cer": lengths}, shots=5)
+
+
+def corpus(share: float, items: int = 600) -> Run:
+    """Translations, of which `share` are equal to the reference and the others have nothing of it."""
+    reference = "佢哋聽日會去邊度食飯"
+    right = round(share * items)
+    outputs = [reference] * right + ["天地玄黃宇宙洪荒"] * (items - right)
+    pairs = [Pair(output, reference, "source") for output in outputs]
+    return a_run("hkmmlu_translation_zh_yue", {}, pairs=pairs)
+
+
+FORMS = {
+    "mean": (mean, ()),
+    "rate": (rate, ("--metric", "cer")),
+    "corpus": (corpus, ()),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    ("base", "tuned", "items", "status", "answer"),
+    [
+        (0.8, 0.8, 600, 0, "Gate passed"),
+        (0.8, 0.5, 600, 1, "Gate failed"),
+        (0.8, 0.8, 20, 3, "Gate undecided"),
+        (0.8, 0.775, 600, 3, "Gate undecided"),
+    ],
+)
+def test_each_form_of_figure_has_three_answers(
+    gate: Gate,
+    form: str,
+    base: float,
+    tuned: float,
+    items: int,
+    status: int,
+    answer: str,
+) -> None:
+    made, metric = FORMS[form]
+    options = ("--gate", "2", *metric)
+    done = gate([made(base, items)], [made(tuned, items)], *options)
+    assert done.exit_code == status, done.output
+    assert answer in done.output
+
+
+def test_runs_that_differ_in_items_have_the_status_of_no_comparison(gate: Gate) -> None:
+    assert gate([mean(0.8)], [mean(0.8, 599)], "--gate", "2").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("losses", "small", "status"),
+    [
+        ((), (), 0),
+        ((3,), (), 1),
+        ((), (5,), 3),
+        ((3,), (5,), 1),
+    ],
+)
+def test_ten_tasks_pass_together_and_fail_by_one(
+    gate: Gate, losses: Sequence[int], small: Sequence[int], status: int
+) -> None:
+    base = list[Run]()
+    tuned = list[Run]()
+    for position, task in enumerate(TEN_TASKS):
+        items = 20 if position in small else 600
+        base.append(mean(0.8, items, task))
+        tuned.append(mean(0.5 if position in losses else 0.8, items, task))
+    done = gate(base, tuned, "--gate", "2")
+    assert done.exit_code == status, done.output
+    for position in losses:
+        assert f"{base[position].definition.title} loses 30.0, at least" in done.output
+    if not losses and small:
+        assert "on 1 of 10 tasks (9 passed)" in done.output
+
+
+def test_ten_tasks_share_the_error_of_being_called_worse(gate: Gate) -> None:
+    """A loss of 22 of 600 items is beyond 2 points at 97.5 %, but not at 99.75 %."""
+    base = [mean(0.8, 600, task) for task in TEN_TASKS]
+    tuned = [mean(0.8 - 22 / 600, 600, TEN_TASKS[0]), *base[1:]]
+    assert gate(base[:1], tuned[:1], "--gate", "2").exit_code == 1
+    assert gate(base, tuned, "--gate", "2").exit_code == 3
+
+
+@pytest.mark.parametrize(("word", "status"), [("pass", 0), ("fail", 1)])
+def test_a_ci_says_what_too_few_items_mean(gate: Gate, word: str, status: int) -> None:
+    few = [mean(0.8, 20)]
+    done = gate(few, few, "--gate", "2", "--undecided", word)
+    assert done.exit_code == status
+    assert "Gate undecided" in done.output
+    worse = gate([mean(0.8)], [mean(0.5)], "--gate", "2", "--undecided", word)
+    assert worse.exit_code == 1
+    assert gate(few, few, "--undecided", word).exit_code == 2  # it needs a gate
+
+
+def test_a_gate_on_one_of_the_tasks(gate: Gate) -> None:
+    base = [mean(0.8), mean(0.8, 20, "hkcanto_phonology")]
+    for task in ("hkcanto_law", "hkcanto_law,hkcanto_law"):
+        assert gate(base, base, "--gate", "2", "--task", task).exit_code == 0
+    assert gate(base, base, "--gate", "2", "--task", "hkcanto").exit_code == 3
+    unknown = gate(base, base, "--task", "hkcanto_lwa")
+    assert unknown.exit_code == 2
+    assert "Did you mean hkcanto_law" in unknown.output
+    absent = gate(base, base, "--task", "hkmmlu")
+    assert absent.exit_code == 2
+    assert "The logs have hkcanto_law, hkcanto_phonology." in absent.output
+
+
+@pytest.mark.parametrize("items", [1, 5, 17, 60, 252])
+def test_equal_runs_are_never_worse(gate: Gate, items: int) -> None:
+    for made, metric in FORMS.values():
+        for delta in ("0", "2"):
+            run = [made(0.6, items)]
+            done = gate(run, run, "--gate", delta, *metric)
+            assert done.exit_code in (0, 3), done.output
+            assert "points worse than base on " in done.output
+            assert "Gate failed" not in done.output
