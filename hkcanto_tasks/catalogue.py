@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from .benchmark_files import read_benchmark
-from .declarations import Average, Benchmark, TaskVariant, Variant, joined_name
+from .declarations import Average, Benchmark, TaskVariant, joined_name
 from .errors import CatalogueError, LogError, OptionError, did_you_mean, from_package
 from .signatures import Signature, parse_signature
 
@@ -199,7 +199,7 @@ def _tasks_of(benchmark: Benchmark) -> Iterator[TaskVariant]:
     """Yield every task, part, subject and variant that has a name of its own."""
     for task in benchmark.tasks:
         selections = [*task.selections]
-        for variant in (Variant(), *task.variants):
+        for variant in task.all_variants:
             for part, scope, subjects in selections:
                 name = joined_name(task.name, part, variant.suffix)
                 yield TaskVariant(name, benchmark, task, variant, subjects, scope)

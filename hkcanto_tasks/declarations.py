@@ -224,7 +224,9 @@ class TaskDefinition(Declared, frozen=True):
         splits: Split (`test`, `dev`) → its name in the configuration: `{ test = "train" }`.
         reader: Python function in the benchmark's folder that yields the rows, for data that
             cannot be declared: `rows.py:rows`. It is called with the data's folder and the split.
-        rows: Path to the rows in a JSON object, as keys joined by dots: `data.items`.
+        rows: Path to the rows in a JSON file, as keys joined by dots: `data.items`. `*` is every
+            entry of a list or object, whose other cells the rows then have as well, and the entry's
+            key in the object as `key`: `*`, `data.*.paragraphs.*.qas`. JSON Lines are a list.
         delimiter: Delimiter of CSV files; by default a comma, in `.tsv` files a tab.
         quotes: Whether quotation marks enclose cells of a CSV file. If not, they are part of the
             text.
@@ -250,8 +252,11 @@ class TaskDefinition(Declared, frozen=True):
             first, lm-eval's table repeats it under this name.
         language: Language (`en`, `zh` or `yue`), if tasks differ by it; for a translation, the
             target language.
-        header: Whether CSV files have a header row.
-        columns: Role of a cell → the name of its column, in upper or lower case. In a list of
+        header: Whether CSV files have a header row. Without one, columns are called by their
+            numbers, from 1. If none is declared and there are as many columns as the kind reads,
+            they are those, in the kind's order.
+        columns: Role of a cell → the name of its column, in upper or lower case. A path leads into
+            a cell: `about.place.0`, `choices.text`. In a list of
             names, the first that exists is used. A role that is not declared keeps the name of its
             kind. `options` names a column for each letter, or one with a list or a mapping. Any
             other key is a placeholder of the prompt: `passage` for `{passage}`.
@@ -341,8 +346,15 @@ class TaskDefinition(Declared, frozen=True):
     def names(self) -> Iterator[str]:
         """The names of the task, its parts, subjects and variants."""
         for name, _, _ in self.selections:
-            for variant in (Variant(), *self.variants):
+            for variant in self.all_variants:
                 yield joined_name(self.name, name, variant.suffix)
+
+    @property
+    def all_variants(self) -> tuple[Variant, ...]:
+        """The task itself, which may be declared as a variant without a suffix, and its variants."""
+        if any(not variant.suffix for variant in self.variants):
+            return self.variants
+        return (Variant(), *self.variants)
 
     @property
     def is_traditional(self) -> bool:
@@ -371,7 +383,8 @@ class ChoiceDefinition(PrintedDefinition, frozen=True):
     Attributes:
         question: Question for every row, if the rows have no questions.
         answer: How an answer cell names the right option: by `letter`, `index` (from 0), `number`
-            (from 1), `letter_or_number`, or the option's `text`.
+            (from 1), `letter_or_number`, the option's `text`, or its `label`, which is in the column
+            `labels` or the key of a mapping. `flags` is a list with 1 for a right option.
         answers: Answer cells with another meaning than `answer` gives them → letters of the right
             options: `{ similar = "A", different = "B" }`.
         option_labels: Whether an `A. ` or `(1)` at the start of the release's options is shown
@@ -390,7 +403,9 @@ class ChoiceDefinition(PrintedDefinition, frozen=True):
     """
 
     question: str = ""
-    answer: Literal["letter", "index", "number", "letter_or_number", "text"] = "letter"
+    answer: Literal[
+        "letter", "index", "number", "letter_or_number", "text", "label", "flags"
+    ] = "letter"
     answers: dict[str, Annotated[str, msgspec.Meta(pattern=r"^[A-J]+\Z")]] = {}
     option_labels: Literal["shown", "remove"] = "shown"
     shuffle_options: _FromZero = 0
@@ -602,7 +617,7 @@ class TaskVariant:
             script: The script of questions and prompt.
             shots: The number of worked examples; None for that of the variant.
         """
-        variants = [Variant(), *self.definition.variants]
+        variants = [*self.definition.all_variants]
         if shots is None:
             variants.insert(0, self.variant)
 

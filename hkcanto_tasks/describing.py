@@ -365,7 +365,9 @@ def variants_of(task: TaskVariant) -> list[TaskVariant]:
     """Return the named variants of a whole task; a part or subject has none."""
     variants = task.definition.variants if task.scope == "task" else ()
     return [
-        find_task(f"{task.definition.name}_{variant.suffix}") for variant in variants
+        find_task(f"{task.definition.name}_{variant.suffix}")
+        for variant in variants
+        if variant.suffix
     ]
 
 

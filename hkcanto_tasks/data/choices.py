@@ -59,9 +59,9 @@ def read_choices(
         ('旺角', '灣仔', None, None)
     """
     letters = definition.letters
-    cells: list[Any] = [*map(row.cells.get, columns)]
+    cells: list[Any] = [row.find((name,)) for name in columns]
     if len(columns) == 1:
-        cells = _listed_cells(cells[0], row, columns, letters)
+        cells = _listed_cells(cells[0], row, columns, definition)
     may_be_ready = definition.option_labels == "shown" and len(cells) == len(letters)
     try:
         if may_be_ready and all(map(str.strip, cells)):
@@ -87,19 +87,48 @@ def _listed_cells(
     cell: Any,
     row: Row,
     columns: Sequence[str],
-    letters: str,
+    definition: ChoiceDefinition,
 ) -> list[Any]:
-    """Return the choices in a cell that is a list, or a mapping from letter to text."""
-    if isinstance(cell, Mapping) and set(cell) <= set(letters):
-        last = max(map(letters.index, cell), default=-1)
-        cell = [cell.get(letter) for letter in letters[: last + 1]]
+    """Return the choices in a cell that is a list, or a mapping from letter or label to text."""
+    letters = definition.letters
+    if isinstance(cell, Mapping) and definition.answer == "label":
+        cell = [*cell.values()]
+    elif isinstance(cell, Mapping) and {*map(str.upper, cell)} <= {*letters}:
+        lettered = {letter.upper(): text for letter, text in cell.items()}
+        last = max(map(letters.index, lettered), default=-1)
+        cell = [lettered.get(letter) for letter in letters[: last + 1]]
     is_list = isinstance(cell, list)
     if not is_list or any(isinstance(choice, list | Mapping) for choice in cell):
         raise row.problem(
             "neither a list of options nor a mapping from letters in the column "
-            f"{columns[0]!r}; found {row.named()}"
+            f"{columns[0]!r}; found {row.named()} (a path leads to the texts of records: "
+            'options = "choices.text"; answer = "label" reads other mappings)'
         )
+    if definition.answer not in ("label", "flags"):
+        _refuse_other_order(row, columns[0], letters[: len(cell)])
     return [*cell]
+
+
+def _refuse_other_order(
+    row: Row,
+    column: str,
+    letters: str,
+) -> None:
+    """Refuse options that lie beside letters in another order, as `{"text": …, "label": …}`."""
+    parent, _, _ = column.rpartition(".")
+    record = row.find((parent,))
+    if isinstance(record, list):
+        record = record[0]
+    for name in record if isinstance(record, Mapping) else ():
+        labels = row.find((f"{parent}.{name.lower()}",))
+        if not isinstance(labels, list) or not all(map(as_text, labels)):
+            continue
+        named = [as_text(label) for label in labels]
+        if named != [*letters] and sorted(named, key=str) == [*letters]:
+            raise row.problem(
+                f"options whose letters in {parent}.{name} are in another order: declare "
+                f'columns = {{ labels = "{parent}.{name}" }} and answer = "label"'
+            )
 
 
 def _choice(
@@ -173,6 +202,11 @@ def right_letters(
     is_plain = definition.answer == "letter" and isinstance(cell, str)
     if is_plain and cell in texts and cell not in definition.answers:
         return cell  # nearly all rows
+    if definition.answer == "label":
+        labels = _labels(row, definition, choices)
+        texts = {letter: labels[letter] for letter in texts}
+    elif definition.answer == "flags":
+        cell = _flagged(row, cell, choices, definition.letters)
     named: set[str] = set()
     for part in filter(None, _parts(row, cell, definition, several)):
         named.update(_letters(part, row, texts, definition))
@@ -181,6 +215,42 @@ def right_letters(
     if len(named) > 1 and not several:
         raise row.problem('several right options: declare kind = "multi_answer"')
     return "".join(sorted(named))
+
+
+def _labels(
+    row: Row,
+    definition: ChoiceDefinition,
+    choices: Sequence[Text],
+) -> dict[str, str]:
+    """Return letter → the release's label of the choice: from their column, or a mapping's keys."""
+    columns = definition.columns.get("labels", ())
+    names = (columns,) if isinstance(columns, str) else columns
+    cell = row.find([name.lower() for name in names])
+    if not columns:
+        cell = row.find(choice_columns(definition))
+    listed = [*cell] if isinstance(cell, list | Mapping) else []
+    labels = [_plain(as_text(label) or "") for label in listed]
+    count = len(choices) - [*choices].count(None)
+    if not all(labels) or len({*labels}) < max(count, len(labels)):
+        raise row.problem(
+            "no label of its own for each option: declare the column or path that has them, "
+            'columns = { labels = "choices.label" }'
+        )
+    return dict(zip(definition.letters, labels, strict=False))
+
+
+def _flagged(
+    row: Row,
+    cell: object,
+    choices: Sequence[Text],
+    letters: str,
+) -> list[str]:
+    """Return the letters of the choices whose flag is 1 or true."""
+    flags = cell if isinstance(cell, list) else []
+    count = len(choices) - [*choices].count(None)
+    if len(flags) < count or not {*flags} <= {0, 1}:
+        raise row.problem("no list of a 0 or 1 for each option as its answer")
+    return [letter for letter, flag in zip(letters, flags, strict=False) if flag]
 
 
 def _letters(
@@ -210,9 +280,11 @@ def _letter(
     """Return the letter that an answer names; empty if it names none, or more than one."""
     letters = definition.letters
     form = definition.answer
-    if form == "text":
+    if form in ("text", "label"):
         alike = [letter for letter, text in texts.items() if _plain(text) == answer]
         return alike[0] if len(alike) == 1 else ""
+    if form == "flags":
+        return answer
     if "letter" in form and len(answer) == 1 and answer.upper() in letters:
         return answer.upper()
     if form == "letter" or not re.fullmatch(r"\d{1,2}", answer):
@@ -230,7 +302,7 @@ def _parts(
     """Divide `ABD`, `A, B`, `1,2`, a list, or texts with semicolons between them."""
     form = definition.answer
     answer = _plain(as_text(cell) or "")
-    if not several or answer in definition.answers:
+    if form != "flags" and (not several or answer in definition.answers):
         return [answer]
     if isinstance(cell, list):
         texts = [_plain(as_text(part) or "") for part in cell]

@@ -8,9 +8,12 @@ file, the row and the reason.
 """
 
 import csv
+import gzip
 import io
 import json
 import re
+import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -68,14 +71,30 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     def find(self, columns: Sequence[str]) -> object:
         """Return the cell in the first of these columns that the row has; None if it has none.
 
+        A path leads into a cell: names of an object's entries, and numbers of a list's from 0. A
+        name after a list leads into each of its entries.
+
         Examples:
             >>> Row(1, {"input": "我哋"}).find(["source", "input"])
             '我哋'
+            >>> row = Row(1, {"choices": [{"text": "旺角"}, {"text": "灣仔"}]})
+            >>> row.find(["choices.1.text"]), row.find(["choices.text"])
+            ('灣仔', ['旺角', '灣仔'])
         """
         for name in columns:
             if name in self.cells:
                 return self.cells[name]
+            if "." in name:
+                cell = _inside(self.cells, name.split("."))
+                if cell is not _ABSENT:
+                    return cell
         return None
+
+    def has(self, name: str) -> bool:
+        """Return whether the row has a column, or the cell to which a path leads."""
+        if name in self.cells:
+            return True
+        return _inside(self.cells, name.split(".")) is not _ABSENT
 
     def text(self, columns: Sequence[str], role: str) -> str:
         """Return a required cell as text.
@@ -129,6 +148,25 @@ class Row(msgspec.Struct, frozen=True, gc=False):
             what: The problem, after "has", such as "no answer".
         """
         return UnreadableRow(self.where, what)
+
+
+_ABSENT = object()
+
+
+def _inside(cell: object, path: Sequence[str]) -> object:
+    """Return the entry of a cell to which a path leads; `_ABSENT` if there is none."""
+    for position, name in enumerate(path):
+        if isinstance(cell, Mapping):
+            named = {str(key).lower(): entry for key, entry in cell.items()}
+            cell = named.get(name, _ABSENT)
+        elif isinstance(cell, list) and name.isdecimal():
+            cell = cell[int(name)] if int(name) < len(cell) else _ABSENT
+        elif isinstance(cell, list):
+            entries = [_inside(entry, path[position:]) for entry in cell]
+            return _ABSENT if _ABSENT in entries else entries
+        else:
+            return _ABSENT
+    return cell
 
 
 class UnreadableRow(DataCorrupt):
@@ -251,7 +289,8 @@ def read_table(
     Args:
         path: The file; its ending decides the format. A `.json` file that begins with `[` is a
             list; another one is JSON Lines, or an object if `rows` is given.
-        columns: The names of the columns of a CSV file without a header row.
+        columns: The names of the columns of a CSV file without a header row, if it has as many
+            columns; otherwise they are called 1, 2 and so on.
         form: The task that declares the file's `delimiter`, `quotes` and `rows`.
         content: The file's content, if it has been read.
 
@@ -267,15 +306,19 @@ def read_table(
         ...     [row.cells["input"] for row in read_table(path).rows]
         ['我哋', '007']
     """
-    ending = path.suffix.lower()
     content = content or read_bytes(path)
+    unpacked = path
+    if path.suffix.lower() == ".gz":
+        unpacked = path.with_suffix("")
+        content = _decompressed(path, content)
+    ending = unpacked.suffix.lower()
     if reason := refusal(content):
         raise DataCorrupt(f"{path}: {reason}.")
     if ending not in ENDINGS:
         raise DataCorrupt(
             f"{path} has none of the endings {', '.join(ENDINGS)}. Write a reader."
         )
-    if form.rows and ending != ".json":
+    if form.rows and ending not in (".json", ".jsonl"):
         raise DataCorrupt(
             f"{path}: rows = {form.rows!r} names keys of a JSON object. "
             "Remove `rows`, or name a JSON file."
@@ -285,9 +328,18 @@ def read_table(
     text = _text(path, content)
     if ending in (".csv", ".tsv"):
         return _csv(path, text, columns, form)
-    if form.rows or (ending == ".json" and text.lstrip().startswith("[")):
-        return table_of(_json(path, text, form.rows), str(path))
-    return table_of(_json_lines(path, text), str(path))
+    is_whole = form.rows or text.lstrip().startswith("[")
+    parse = _json if ending == ".json" and is_whole else _json_lines
+    return table_of(_rows_at(path, parse(path, text), form.rows), str(path))
+
+
+def _decompressed(path: Path, content: bytes) -> bytes:
+    try:
+        return gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataCorrupt(
+            f"{path} is not a complete gzip file: {error}. {_FETCH_AGAIN}."
+        ) from error
 
 
 def table_of(cells: Iterable[Any], file: str) -> Table:
@@ -342,10 +394,13 @@ def _csv(
 ) -> Table:
     table = Table([], [])
     file = str(path)
-    names = _column_names(path, columns)
+    rows = [*_csv_rows(path, text, form)]
+    names: list[str] = []
+    if columns or not form.header:
+        names = _names_without_header(columns, rows, form)
     number = 0  # of the row, without a header and blank rows
     truncated = ""  # what is wrong with the last row, if the file may break off there
-    for line, row in enumerate(_csv_rows(path, text, form), start=1):
+    for line, row in enumerate(rows, start=1):
         if isinstance(row, csv.Error):
             if not names:
                 raise DataCorrupt(
@@ -386,6 +441,27 @@ def _column_names(path: Path, header: Sequence[str]) -> list[str]:
             "Rename one, or declare header = false if it is no header."
         )
     return names
+
+
+def _names_without_header(
+    roles: Sequence[str],
+    rows: Sequence[list[str] | csv.Error],
+    form: TaskDefinition,
+) -> list[str]:
+    """Return the columns' names in a file without a header row.
+
+    They are numbers, unless there are as many columns as roles, and the task declares no number.
+    """
+    widths = Counter(len(row) for row in rows if isinstance(row, list) and any(row))
+    ((width, _),) = widths.most_common(1) or [(len(roles), 0)]
+    numbers = [str(number) for number in range(1, width + 1)]
+    if width != len(roles):
+        return numbers
+    declared = json.dumps([form.columns, form.ignored])
+    return [
+        number if role.isdecimal() or f'"{number}"' in declared else role
+        for number, role in zip(numbers, roles, strict=True)
+    ]
 
 
 def _csv_rows(
@@ -453,46 +529,85 @@ def _text(path: Path, content: bytes) -> str:
 _ROWS_EXPECTED = "rows are expected here: a list of objects, or an object on each line"
 
 
-def _json(
-    path: Path,
-    text: str,
-    keys: str,
-) -> Iterable[object]:
-    """Return the rows of a JSON file: a list, or the list at the end of a path of keys."""
+def _json(path: Path, text: str) -> object:
     try:
-        value = _parsed(text)
+        return _parsed(text)
     except (ValueError, RecursionError) as error:
         fault = error or "cells nested too deeply"
         raise DataCorrupt(
             f"{path} is truncated or not valid JSON: {fault}. {_FETCH_AGAIN}, or correct it."
         ) from error
-    for key in keys.split(".") if keys else ():
-        if not isinstance(value, dict) or key not in value:
-            raise _no_key(path, keys, key, value)
-        value = value[key]
-    if not isinstance(value, list):
-        raise DataCorrupt(
-            f"{path}: it is a JSON {type(value).__name__}, but {_ROWS_EXPECTED}. "
-            'If a key leads to the rows, name it: rows = "…".'
-        )
-    return value
 
 
-def _no_key(
+def _rows_at(
     path: Path,
-    keys: str,
-    key: str,
     value: object,
-) -> DataCorrupt:
-    """Return the error for a declared key that a JSON value lacks."""
-    present = [*value][:5] if isinstance(value, dict) else [type(value).__name__]
-    return DataCorrupt(
-        f"{path}: rows = {json.dumps(keys)} finds no {key!r}; there is "
-        f"{', '.join(present)}. Correct `rows` in the benchmark.toml, or write a reader."
-    )
+    keys: str,
+) -> Iterator[object]:
+    """Yield the rows of a JSON value: a list, or what is at the end of a path of keys."""
+    parts = keys.split(".") if keys else []
+    try:
+        yield from _rows_below(value, parts, None)
+    except KeyError as error:
+        key, present = error.args
+        raise DataCorrupt(
+            f"{path}: rows = {json.dumps(keys)} finds no {key!r}; there is {present}. "
+            "Correct `rows` in the benchmark.toml, or write a reader."
+        ) from error
+    except TypeError as error:
+        raise DataCorrupt(
+            f"{path}: it is a JSON {error}, but {_ROWS_EXPECTED}. "
+            'If a key leads to the rows, name it: rows = "…"; "*" is every entry.'
+        ) from error
 
 
-def _json_lines(path: Path, text: str) -> Iterator[object]:
+def _rows_below(
+    value: object,
+    keys: Sequence[str],
+    shared: Mapping[str, object] | None,
+) -> Iterator[object]:
+    """Yield the rows at the end of a path, each with the cells of the entries that hold it.
+
+    Args:
+        value: The value from which the path leads.
+        keys: The path; `*` is every entry of a list or object.
+        shared: The cells of the entries above; None before the first `*`.
+
+    Raises:
+        KeyError: The value lacks a key; with the key, and what there is in its place.
+        TypeError: The value at the end has no rows; with the name of its type.
+    """
+    if isinstance(value, UnreadableRow):
+        yield value
+        return
+    if not keys:
+        if shared is None and not isinstance(value, list):
+            raise TypeError(type(value).__name__)
+        for row in value if isinstance(value, list) else [value]:
+            yield {**(shared or {}), **row} if isinstance(row, Mapping) else row
+        return
+    key, *rest = keys
+    if key == "*" and isinstance(value, list):
+        for entry in value:
+            yield from _rows_below(entry, rest, shared or {})
+    elif key == "*" and isinstance(value, Mapping):
+        for name, entry in value.items():
+            yield from _rows_below(entry, rest, {**(shared or {}), "key": name})
+    elif isinstance(value, Mapping) and key in value:
+        if shared is not None:
+            others = {name: cell for name, cell in value.items() if name != key}
+            shared = {**shared, **others}
+        yield from _rows_below(value[key], rest, shared)
+    else:
+        present = [*value][:5] if isinstance(value, Mapping) else [type(value).__name__]
+        raise KeyError(key, ", ".join(present))
+
+
+def _json_lines(path: Path, text: str) -> list[object]:
+    return [*_parsed_lines(path, text)]
+
+
+def _parsed_lines(path: Path, text: str) -> Iterator[object]:
     # Not splitlines(): U+2028 and U+0085 may occur inside a JSON string.
     lines = [line for line in text.split("\n") if line.strip()]
     for number, line in enumerate(lines, start=1):

@@ -240,6 +240,7 @@ class Kind(ABC):
         roles = [*self.COLUMNS, "subject"]
         if self.definition.reader:
             roles.append("id")
+        roles += {"id", "labels"} & self.definition.columns.keys()
         return {name for role in roles for name in self.columns(role)}
 
     @cached_property

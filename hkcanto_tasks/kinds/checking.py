@@ -78,7 +78,9 @@ def _columns(
     kind: type[Kind],
     templates: Mapping[str, PromptTemplate],
 ) -> Iterator[str]:
-    roles = [*kind.COLUMNS, "subject"]
+    roles = [*kind.COLUMNS, "subject", "id"]
+    if issubclass(kind.Definition, ChoiceDefinition):
+        roles.append("labels")
     texts = chain(task.texts, *(template.texts for template in templates.values()))
     shown = {*places(*texts)}.difference(OF_EXAMPLES)
     for role in task.columns:

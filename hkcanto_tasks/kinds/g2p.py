@@ -34,7 +34,7 @@ class JyutpingOptions(base.PromptOptions, frozen=True, forbid_unknown_fields=Tru
 
 
 class GraphemeToPhoneme(base.Kind):
-    """Sentences and their Jyutping. Columns: `number`, `sentence`, `jyutping`."""
+    """Sentences and their Jyutping. Columns: `sentence`, `jyutping`; optional: `number`."""
 
     FIGURES = figures(*_PUBLISHED, *_RATES, "invalid_rate")
     COLUMNS: ClassVar = {
@@ -66,6 +66,8 @@ class GraphemeToPhoneme(base.Kind):
     def row(self, row: Row) -> Sample:
         """Read a sentence, its number and its Jyutping."""
         number = as_text(row.find(self.columns("number"))) or ""
+        if "number" not in self.definition.columns and not row.has("number"):
+            number = str(row.number)
         text = row.text(self.columns("sentence"), "sentence")
         if not number.strip().isdecimal():
             raise row.problem(f"no number in {self.columns('number')[0]!r}")

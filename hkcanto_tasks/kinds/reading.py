@@ -31,7 +31,7 @@ def read_samples(
     task = kind.definition.name
     prefix = f"{task}/{subject.name}/" if subject.name else f"{task}/"
     parts = parts_of(kind.task, subject)
-    has_ids = bool(kind.definition.reader)
+    has_ids = bool(kind.definition.reader) or "id" in kind.definition.columns
     shown: _Shown | None = None
     for row in rows:
         try:
@@ -61,6 +61,7 @@ def unread_columns(kind: Kind, columns: Iterable[str]) -> list[str]:
     known = {*kind.reads, *(name.lower() for name in kind.definition.ignored)}
     for place in kind.placeholders:
         known.update(kind.columns(place))
+    known |= {name.partition(".")[0] for name in known}  # a path begins with a column
     return [name for name in columns if name and name not in known]
 
 
@@ -78,7 +79,7 @@ def _shown(
     filled = {*kind.values(sample), *kind.names(subject)}
     shown: dict[str, Sequence[str]] = {}
     for place in kind.placeholders:
-        columns = {*kind.columns(place)}.intersection(row.cells)
+        columns = set(filter(row.has, kind.columns(place)))
         if place in filled and not columns <= kind.reads:
             raise _filled_twice(kind, place, row, columns.difference(kind.reads).pop())
         if columns and place not in filled and place not in OF_EXAMPLES:
@@ -139,8 +140,8 @@ def _cell(
     columns: Sequence[str],
 ) -> str:
     """Return the text of a cell that the prompt shows; a blank cell stays blank."""
-    cell = next((row.cells[name] for name in columns if name in row.cells), ...)
-    if cell is None:
+    cell = row.find(columns)
+    if cell is None and any(map(row.has, columns)):
         return ""
     text = as_text(cell)
     if text is None:

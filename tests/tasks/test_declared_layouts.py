@@ -1,0 +1,262 @@
+"""The layouts of public data sets are declared, by paths, numbers and labels, without a reader."""
+
+import gzip
+import json
+from typing import Any
+
+import pytest
+
+from hkcanto_tasks import load_task
+from hkcanto_tasks.data.tables import Row
+from hkcanto_tasks.errors import DataCorrupt
+
+from .quiz import Quiz, as_csv, items, prompts, read
+
+TEXTS = ("旺角", "灣仔", "沙田", "元朗")
+PLAIN = {"question": "邊度喺新界東？", "answer": "C"}
+EXPECTED = (PLAIN["question"], TEXTS, "C")
+TEST = 'files = "test.json"\n'
+
+
+# ---------------------------------------------------------------------- paths
+
+
+def test_a_path_leads_into_a_cell_in_prompts_columns_and_options(quiz: Quiz) -> None:
+    row = {
+        "about": {"Place": ["香港", "九龍"]},
+        "q": {"stem": PLAIN["question"]},
+        "choices": [*TEXTS],
+        "gold": ["C"],
+    }
+    options = ", ".join(f'"choices.{number}"' for number in range(4))
+    for declared in ('"choices"', f"[{options}]"):
+        quiz(
+            f'columns = {{ question = "q.stem", options = {declared}, answer = "gold.0" }}',
+            row,
+            question="{about.place.1}：{question}",
+        )
+        assert read() == [EXPECTED]
+        assert prompts() == [f"九龍：{PLAIN['question']}"]
+    (folder := quiz("")).joinpath("data/test.jsonl").write_text(json.dumps(row))
+    quiz(
+        'files = "test.jsonl"\n'
+        'columns = { question = "q.stem", options = "choices", answer = "gold.0" }',
+        question="{about.place.0}：{question}",
+    )
+    assert folder.is_dir()
+    assert prompts() == [f"香港：{PLAIN['question']}"]
+
+
+def test_a_path_that_leads_nowhere_is_refused(quiz: Quiz) -> None:
+    row = {**PLAIN, **dict(zip("ABCD", TEXTS, strict=True)), "about": {"place": []}}
+    quiz("", row, question="{about.place.0}{question}")
+    with pytest.raises(Exception, match=r"\{about\.place\.0\}, but nothing fills it"):
+        items()
+    second = {**row, "about": {"place": ["香港"]}}
+    quiz("", second, row, question="{about.place.0}{question}")
+    with pytest.raises(DataCorrupt, match=r"row 2 has no text in a column about"):
+        items()
+
+
+# ---------------------------------------------------------------------- options
+
+ARC = {"text": [*TEXTS], "label": ["A", "B", "C", "D"]}
+RECORDS = [{"key": key, "text": text} for key, text in zip("ABCD", TEXTS, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("row", "declared"),
+    [
+        ({"choices": ARC}, 'columns = { options = "choices.text" }'),
+        ({"choices": RECORDS}, 'columns = { options = "choices.text" }'),
+        ({"choices": dict(zip("abcd", TEXTS, strict=True))}, 'columns = { options = "choices" }'),
+        (
+            {"choices": {"label": [*"1234"], "text": [*TEXTS]}, "answer": "3"},
+            'columns = { options = "choices.text", labels = "choices.label" }\nanswer = "label"',
+        ),
+        (
+            {"choices": dict(zip("甲乙丙丁", TEXTS, strict=True)), "answer": "丙"},
+            'columns = { options = "choices" }\nanswer = "label"',
+        ),
+        (
+            {"mc1": {"choices": [*TEXTS], "labels": [0, 0, 1, 0]}},
+            'columns = { options = "mc1.choices", answer = "mc1.labels" }\nanswer = "flags"\n'
+            'ignored = ["answer"]',
+        ),
+    ],
+)  # fmt: skip
+def test_the_hubs_layouts_of_options_are_declared(
+    quiz: Quiz, row: dict[str, Any], declared: str
+) -> None:
+    quiz(declared, {**PLAIN, **row})
+    assert read() == [EXPECTED]
+    assert not load_task("quiz").differences
+
+
+def test_a_label_names_its_own_option_in_any_order(quiz: Quiz) -> None:
+    turned = [*reversed(RECORDS)]
+    plain = 'columns = { options = "choices.text" }'
+    quiz(plain, {**PLAIN, "choices": turned})
+    with pytest.raises(DataCorrupt, match=r'labels = "choices\.key"'):
+        items()
+    quiz(
+        'columns = { options = "choices.text", labels = "choices.key" }\nanswer = "label"',
+        {**PLAIN, "choices": turned},
+    )
+    assert read() == [(PLAIN["question"], TEXTS[::-1], "B")]
+
+
+def test_labels_and_flags_that_do_not_fit_are_refused(quiz: Quiz) -> None:
+    by_label = 'columns = { options = "choices.text", labels = "choices.label" }\nanswer = "label"'
+    flags = 'columns = { options = "choices.text", answer = "flags" }\nanswer = "flags"'
+    for declared, row, says in (
+        (by_label, {"choices": {**ARC, "label": ["A", "B", "C", "C"]}}, "no label"),
+        (by_label, {"choices": {**ARC, "label": ["A", "B"]}}, "no label"),
+        (by_label, {"choices": ARC, "answer": "E"}, "names none of"),
+        (flags, {"choices": ARC, "flags": [1, 1, 0, 0]}, "multi_answer"),
+        (flags, {"choices": ARC, "flags": [0, 1]}, "no list of a 0 or 1"),
+        (flags, {"choices": ARC, "flags": [0, 0, 0, 0]}, "no answer"),
+        ('columns = { options = "choices" }', {"choices": RECORDS}, "choices.text"),
+    ):
+        quiz(declared, {**PLAIN, **row})
+        with pytest.raises(DataCorrupt, match=says):
+            items()
+
+
+# ---------------------------------------------------------------------- rows
+
+
+def test_an_object_of_rows_by_key_and_nested_rows_are_declared(quiz: Quiz) -> None:
+    options = dict(zip("ABCD", TEXTS, strict=True))
+    asked = {**PLAIN, **options}
+    for rows, content in (
+        ("*", {"q1": asked}),
+        ("data.*", {"version": "1", "data": {"q1": asked}}),
+        ("*", {"q1": [asked]}),
+    ):
+        quiz(f'{TEST}rows = "{rows}"\nignored = ["key"]', question="{key}：{question}")
+        quiz(
+            f'{TEST}rows = "{rows}"',
+            question="{key}：{question}",
+            files={"data/test.json": json.dumps(content)},
+        )
+        assert prompts() == [f"q1：{PLAIN['question']}"]
+        assert load_task("quiz").differences == []
+    passages = [{"text": "一段。", "qas": [asked, {**asked, "answer": "A"}]}]
+    nested = {"data": [{"theme": "新界", "paragraphs": passages}]}
+    quiz(
+        f'{TEST}rows = "data.*.paragraphs.*.qas"',
+        question="{theme}：{text}{question}",
+        files={"data/test.json": json.dumps(nested)},
+    )
+    assert prompts() == [f"新界：一段。{PLAIN['question']}"] * 2
+    assert [item.target for item in items()] == ["C", "A"]
+    lines = "\n".join(json.dumps(passage) for passage in passages)
+    quiz(
+        'files = "test.jsonl"\nrows = "*.qas"',
+        question="{text}{question}",
+        files={"data/test.jsonl": lines},
+    )
+    assert prompts() == [f"一段。{PLAIN['question']}"] * 2
+    quiz(f'{TEST}rows = "data"', files={"data/test.json": json.dumps({"data": asked})})
+    with pytest.raises(DataCorrupt, match=r'JSON dict.*"\*" is every entry'):
+        items()
+
+
+def test_a_compressed_file_is_read_in_a_folder_as_on_the_hub(quiz: Quiz) -> None:
+    options = dict(zip("ABCD", TEXTS, strict=True))
+    line = json.dumps({**PLAIN, **options}).encode()
+    folder = quiz('files = "test.jsonl.gz"')
+    file = folder / "data/test.jsonl.gz"
+    file.write_bytes(gzip.compress(line))
+    assert read() == [EXPECTED]
+    file.write_bytes(gzip.compress(line)[:-9])
+    with pytest.raises(DataCorrupt, match="not a complete gzip file"):
+        items()
+
+
+def test_a_label_keeps_the_id_that_its_row_has(quiz: Quiz) -> None:
+    quiz(
+        'columns = { id = "uid" }\nlabels = ["好", "差"]',
+        {"uid": "r7", "text": "正。", "label": "好"},
+        kind="label",
+        question="{source}",
+    )
+    assert [item.id for item in items()] == ["quiz/r7"]
+    assert not load_task("quiz").differences
+
+
+def test_a_task_may_be_declared_among_its_variants(quiz: Quiz) -> None:
+    row = {**PLAIN, **dict(zip("ABCD", TEXTS, strict=True))}
+    quiz('variants = [{}, { suffix = "mc", scoring = "loglikelihood" }]', row)
+    assert load_task("quiz").task.variant.scoring == "generative"
+    assert load_task("quiz_mc").task.variant.scoring == "loglikelihood"
+
+
+# ---------------------------------------------------------------------- no header row
+
+ROWS = [(PLAIN["question"], *TEXTS, "C"), ("邊度最南？", *TEXTS, "B")]
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        "",
+        'question = "1"',
+        'answer = "6"',
+        'question = "1", answer = "6"',
+        'question = "1", options = ["2", "3", "4", "5"], answer = "6"',
+    ],
+)
+def test_columns_without_a_header_are_called_by_their_numbers(
+    quiz: Quiz, columns: str
+) -> None:
+    quiz(
+        f'files = "test.csv"\nheader = false\ncolumns = {{ {columns} }}',
+        files={"data/test.csv": as_csv(ROWS)},
+    )
+    assert read() == [EXPECTED, ("邊度最南？", TEXTS, "B")]
+
+
+def test_numbers_name_the_columns_of_any_order_and_width(quiz: Quiz) -> None:
+    turned = [(row[5], "x", *row[1:5], row[0]) for row in ROWS]
+    quiz(
+        'files = "test.csv"\nheader = false\nignored = ["2"]\n'
+        'columns = { question = "7", options = ["3", "4", "5", "6"], answer = "1" }',
+        files={"data/test.csv": as_csv(turned)},
+        question="{7}\n{options}",
+    )
+    assert read() == [EXPECTED, ("邊度最南？", TEXTS, "B")]
+    assert not load_task("quiz").differences
+    swapped = [(row[5], *row[1:5], row[0]) for row in ROWS]
+    quiz(
+        'files = "test.csv"\nheader = false\ncolumns = { question = "6", answer = "1" }',
+        files={"data/test.csv": as_csv(swapped)},
+    )
+    assert read() == [EXPECTED, ("邊度最南？", TEXTS, "B")]
+    quiz('files = "test.csv"\nheader = false', files={"data/test.csv": as_csv(turned)})
+    with pytest.raises(DataCorrupt, match=r"columns 1, 2, 3, 4, 5, 6, 7 \(declare"):
+        items()
+
+
+def test_a_list_of_words_and_readings_is_declared(quiz: Quiz) -> None:
+    quiz(
+        'files = "test.tsv"\nheader = false\ncolumns = { sentence = "1", jyutping = "2" }',
+        kind="g2p",
+        question="{sentence}",
+        files={"data/test.tsv": "你好\tnei5 hou2\n早晨\tzou2 san4\n"},
+    )
+    assert [(item.id, item.source, item.target) for item in items()] == [
+        ("quiz/1", "你好", "nei5 hou2"),
+        ("quiz/2", "早晨", "zou2 san4"),
+    ]
+
+
+def test_a_row_says_whether_it_has_a_cell_at_a_path() -> None:
+    row = Row(1, {"a": {"b": None}, "c.d": "7"})
+    assert [row.has(name) for name in ("a.b", "a.c", "c.d", "c")] == [
+        True,
+        False,
+        True,
+        False,
+    ]
