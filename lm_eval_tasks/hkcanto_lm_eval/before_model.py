@@ -9,7 +9,7 @@ from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.errors import without_traceback
 from hkcanto_tasks.tasks import LoadedTask, load_task
 
-from .config import Config, from_argv, task_options
+from .config import Config, setting, task_options
 
 _checked: dict[str, LoadedTask] = {}  # by name and options
 
@@ -52,8 +52,8 @@ def check(manager: Any, requested: Sequence[str]) -> None:
 
 
 def _load_examples(name: str, loaded: LoadedTask) -> None:
-    """Load the worked examples that the command line asks for."""
-    shots = from_argv("--num_fewshot", "-f", type=int)
+    """Load the worked examples that the command asks for."""
+    shots = setting("num_fewshot", "-f", type=int)
     if shots is not None and find_task(name).variant.shots != 0:
         loaded = loaded.at(shots=shots)
     for subject in loaded.task.subjects:

@@ -5,8 +5,12 @@ import difflib
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
+
+import yaml
 
 from hkcanto_tasks.declarations import Average, Benchmark
 from hkcanto_tasks.kinds.base import Kind
@@ -79,8 +83,8 @@ def task_options(name: str, metadata: Config) -> Config:
         {'shots': '5', 'prompt': 'yue'}
     """
     known = option_values(name)
-    in_metadata = _keys_of("--metadata")
-    of_others = _METADATA_OF_OTHERS | (_keys_of("--model_args", "-a") - in_metadata)
+    in_metadata = _keys_of("metadata")
+    of_others = _METADATA_OF_OTHERS | (_keys_of("model_args", "-a") - in_metadata)
     options: Config = {}
     for key, value in metadata.items():
         if key in known:
@@ -105,24 +109,36 @@ def seed_sent() -> dict[str, int | None]:
     """
     from lm_eval.api.registry import get_model
 
-    model = from_argv("--model", "-M")
-    has_own_seed = "seed" in _keys_of("--model_args", "-a") | _keys_of("--gen_kwargs")
+    model = setting("model", "-M")
+    has_own_seed = "seed" in _keys_of("model_args", "-a") | _keys_of("gen_kwargs")
     if not model or has_own_seed or not hasattr(get_model(model), "_create_payload"):
         return {}
-    seeds = (from_argv("--seed") or "").split(",")
-    seed = seeds[2] if len(seeds) > 2 else seeds[0]
-    if not seed.strip().isdecimal():
+    seeds = re.findall(r"\w+", str(setting("seed") or ""))
+    seed = seeds[2] if len(seeds) > 2 else "".join(seeds[:1])
+    if not seed.isdecimal():
         return {"seed": None}
     return {"seed": int(seed)}
 
 
-def from_argv(*flags: str, **options: Any) -> Any:
-    """Return the value of an argument on the command line; None if it is missing or malformed.
+def setting(name: str, *flags: str, **options: Any) -> Any:
+    """Return a setting of lm-eval's command: an argument, or an entry of its `--config` file.
+
+    It is None if neither has it.
 
     Args:
-        flags: The argument's names.
+        name: The setting's name.
+        flags: Short names of the argument.
         options: Further arguments of `ArgumentParser.add_argument`.
     """
+    value = _from_argv(f"--{name}", *flags, **options)
+    path = _from_argv("--config", "-C")
+    if value is None and path:
+        with suppress(OSError, yaml.YAMLError, AttributeError):
+            return yaml.safe_load(Path(path).read_text("utf-8")).get(name)
+    return value
+
+
+def _from_argv(*flags: str, **options: Any) -> Any:
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument(*flags, dest="value", **options)
     try:
@@ -131,10 +147,13 @@ def from_argv(*flags: str, **options: Any) -> Any:
         return None
 
 
-def _keys_of(*flags: str) -> set[str]:
-    """Return the keys of a mapping on the command line, as JSON, `a=1,b=2` or `a=1 b=2`."""
+def _keys_of(name: str, *flags: str) -> set[str]:
+    """Return the keys of a mapping, which is JSON, `a=1,b=2`, `a=1 b=2` or an entry of a file."""
     keys: set[str] = set()
-    for text in from_argv(*flags, nargs="*", action="extend") or ():
+    value = setting(name, *flags, nargs="*", action="extend") or ()
+    if isinstance(value, dict):
+        return {*map(str, value)}
+    for text in [value] if isinstance(value, str) else value:
         try:
             keys |= json.loads(text).keys()
         except (ValueError, AttributeError):

@@ -38,9 +38,9 @@ from .config import (
     catalogue_name,
     configuration,
     edit_hash,
-    from_argv,
     output_type,
     seed_sent,
+    setting,
     task_options,
 )
 from .generations import Task, class_for
@@ -267,17 +267,19 @@ class CatalogueTask(Task):
         """Return whether each worked example is a turn of its own."""
         if self._turns_option is not None:
             return self._turns_option
-        # lm-eval itself asks for turns wherever there is a chat template.
+        # lm-eval itself asks for turns wherever there is a chat template, in Python without a sign
+        # of whether the user did.
         if lm_eval_asks and not self._has_turns_flag and shots:
-            info_once(
-                _log,
-                "All worked examples are in one user message; turns: --fewshot_as_multiturn true.",
-            )
+            text = "All worked examples are in one user message; for turns: "
+            if in_command():
+                info_once(_log, f"{text}--fewshot_as_multiturn true.")
+            else:
+                warning_once(_log, f"{text}metadata={{'multiturn': True}}.")
         return bool(lm_eval_asks and self._has_turns_flag)
 
     @cached_property
     def _has_turns_flag(self) -> bool:
-        return from_argv("--fewshot_as_multiturn", nargs="?", const="") is not None
+        return setting("fewshot_as_multiturn", nargs="?", const="") is not None
 
     # ------------------------------------------------------------------ requests
 

@@ -1,5 +1,6 @@
 """Our options share a mapping with lm-eval's model arguments; errors name a mistyped one."""
 
+import json
 import os
 import subprocess
 import sys
@@ -126,6 +127,32 @@ def test_of_the_users_seeds_the_one_for_sampling_is_sent(
         with named(given):
             on_the_command_line(monkeypatch, *chat, *given)
             assert seed_sent() == sent
+
+
+def test_settings_of_a_file_are_the_commands(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "run.yaml"
+    for settings, arguments, sent in [
+        ({}, (), {"seed": None}),
+        ({"seed": 42}, (), {"seed": 42}),
+        ({"seed": [1, 2, 3, 4]}, (), {"seed": 3}),
+        ({"seed": 42}, ("--seed", "43"), {"seed": 43}),
+        ({"seed": 42, "gen_kwargs": {"seed": 7}}, (), {}),
+        ({"seed": 42, "model_args": {"model": "x", "seed": 7}}, (), {}),
+        ({"seed": 42, "model_args": "model=x,seed=7"}, (), {}),
+    ]:
+        with named(settings, arguments):
+            model = {"model": "local-chat-completions"}
+            file.write_text(json.dumps(model | settings), "utf-8")
+            on_the_command_line(monkeypatch, "--config", str(file), *arguments)
+            assert seed_sent() == sent
+    slip = {"metadata": {"exampels": "published"}, "model_args": {"shot": 3}}
+    file.write_text(json.dumps(slip), "utf-8")
+    on_the_command_line(monkeypatch, "-C", str(file))
+    evaluate(G2P, limit=1, metadata={"shot": 3})
+    with pytest.raises(OptionError, match="exampels"):
+        evaluate(G2P, limit=1, metadata=slip["metadata"])
 
 
 def test_a_slip_of_a_caller_in_python_is_refused() -> None:

@@ -278,6 +278,49 @@ def test_both_harnesses_send_the_users_seed_or_none(
                     assert read_runs(log).runs[0].sent.seed == sent
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("lean_lm_eval")
+def test_settings_in_a_file_are_sent_and_recorded(tmp_path: Path) -> None:
+    with recording() as server:
+        settings = {
+            "model": "local-chat-completions",
+            "model_args": {
+                "model": "letters",
+                "base_url": f"{server.url}/chat/completions",
+            },
+            "tasks": [TASK],
+            "limit": 2,
+            "seed": 42,
+            "apply_chat_template": True,
+            "fewshot_as_multiturn": True,
+            "log_samples": True,
+            "output_path": str(tmp_path / "out"),
+        }
+        (tmp_path / "run.yaml").write_text(json.dumps(settings), "utf-8")
+        command = [sys.executable, "-m", "lm_eval", "run", "--config", "run.yaml"]
+        subprocess.run(command, check=True, cwd=tmp_path)
+    assert {body["seed"] for body in server.requests} == {42}
+    assert {len(body["messages"]) > 3 for body in server.requests} == {True}
+    (run,) = read_runs(tmp_path / "out").runs
+    assert run.sent.seed == 42
+    assert run.options["turns"] == "multi"
+
+
+def test_the_seed_that_lm_eval_itself_sends_is_recorded(tmp_path: Path) -> None:
+    for arguments, seed in (("", 1234), (",seed=7", 7)):
+        with named(arguments), recording() as server:
+            log = run_lm_eval(
+                tmp_path / str(seed),
+                TASK,
+                model="local-completions",
+                model_args=f"model=letters,base_url={server.url}/completions,"
+                f"tokenizer_backend=None,tokenized_requests=False{arguments}",
+                limit=2,
+            )
+            assert {body["seed"] for body in server.requests} == {seed}
+            assert read_runs(log).runs[0].sent.seed == seed
+
+
 def test_answers_cut_at_the_limit_are_in_the_short_report(tmp_path: Path) -> None:
     for stop, holds in (("max_tokens", True), ("stop", False)):
         with named(stop):

@@ -1,5 +1,6 @@
 """Logs of lm-eval: `results_….json`, with a `samples_….jsonl` for each task beside it."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -85,6 +86,12 @@ class _Logged(msgspec.Struct, gc=False):
     requested: tuple[str, str] | None = None
 
 
+# Names and classes of lm-eval's models that send this seed unless they are given another one.
+_SENDS_SEED = re.compile(
+    "^(local|openai|azure-openai)-.*completions$|^(Local|OpenAI|Azure).*Completion"
+)
+_DEFAULT_SEED = 1234
+
 _RESULTS = msgspec.json.Decoder(_Results, strict=False)
 _LOGGED = msgspec.json.Decoder(_Logged)
 
@@ -119,6 +126,13 @@ class _Head:
         """A hash of the chat template; `chat` if it is not known, empty for texts."""
         chat = "" if self.results.chat_template is None else CHAT
         return (self.results.chat_template_sha or chat)[:7]
+
+    @property
+    def default_seed(self) -> str | int | None:
+        """The seed of requests that have none of their own: the model's, or lm-eval's."""
+        seed = dict(self.settings).get("seed")
+        sends_one = _SENDS_SEED.search(str(self.results.config.get("model")))
+        return seed or (_DEFAULT_SEED if sends_one else None)
 
 
 @dataclass(frozen=True)
@@ -220,7 +234,8 @@ def _run(
     results = head.results
     items = answers.items
     generation = task.config.get("generation_kwargs") or {}
-    seed = dict(head.settings).get("seed")
+    if items.kind.is_generative:
+        generation = {"seed": head.default_seed, **generation}
     run = Run(
         model=head.model,
         harness="lm-eval",
@@ -239,7 +254,7 @@ def _run(
         settings=head.settings,
         # The first request's settings count, then the task's.
         sent=sent_of(
-            {"seed": seed, **generation} | (answers.settings or {}),
+            generation | (answers.settings or {}),
             template=head.template,
             system=head.system,
             repeats=task.config.get("repeats") or 1,
