@@ -1,14 +1,18 @@
 """The sections of a report behind its first table: subjects, reading problems, all figures."""
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from hkcanto_tasks import read_runs
 from hkcanto_tasks.figures import Pair
 from hkcanto_tasks.results.runs import Run
 
 from .building import a_run, notes, tables
+from .harness_runs import AnsweringLM, run_lm_eval
 
 
 def hkmmlu(
@@ -97,6 +101,22 @@ def test_each_share_is_of_all_responses() -> None:
     assert row["Output tokens"] == 3
     (row,) = tables([a_run("hkcanto_g2p", {"cer_published": [0.0]})])["reading"]
     assert not {"Unread", "Truncated", "Output tokens"} & row.keys()
+
+
+def test_empty_responses_of_lm_eval_may_be_failed_requests(tmp_path: Path) -> None:
+    class Failing(AnsweringLM):
+        def generate_until(
+            self, requests: list[Any], disable_tqdm: bool = False
+        ) -> Any:
+            del disable_tqdm
+            replies = [self.answer(request.args[0]) for request in requests]
+            return [None, None, *replies[2:]]
+
+    log = run_lm_eval(tmp_path, "hkmmlu", model=Failing(lambda _: "A"), limit=10)
+    texts = notes(list(read_runs(log)))
+    (text,) = [text for text in texts if "Empty responses" in text]
+    assert "sample data 2 of 10. Failed requests?" in text
+    assert not any("raise the length limit" in text for text in texts)
 
 
 def test_many_unread_or_cut_responses_are_warned_of() -> None:

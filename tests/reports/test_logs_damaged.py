@@ -22,7 +22,7 @@ from hkcanto_tasks.results.frames import Runs
 from hkcanto_tasks.results.runs import Run
 
 from ..cases import another_run
-from .harness_runs import answer, run_inspect
+from .harness_runs import answer, run_inspect, run_lm_eval
 
 
 @pytest.fixture
@@ -234,6 +234,22 @@ def test_a_run_of_lm_eval_without_scores(lm_eval_g2p: Path, beside: Beside) -> N
         del line["doc"]["judgement"]
     samples.write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert "--predict_only" in only_reason(beside(lm_eval_g2p))
+
+
+def test_a_log_without_scores_names_the_way_on(tmp_path: Path) -> None:
+    task = "hkcanto_phonology"
+    run_inspect(tmp_path / "a", tasks.phonology(), limit=2, score=False)
+    run_lm_eval(tmp_path / "b", task, limit=2, predict_only=True)
+    for folder in (tmp_path / "a", tmp_path / "b"):
+        with pytest.raises(LogError, match="hkcanto rescore LOG -o FOLDER"):
+            read_runs(folder)
+        rescored = tmp_path / f"{folder.name}-again"
+        done = CliRunner().invoke(app, ["rescore", str(folder), "-o", str(rescored)])
+        assert done.exit_code == 0, done.output
+        assert len(read_runs(rescored)[0].items) == 2
+    run_inspect(tmp_path / "c", tasks.phonology(), limit=2, log_samples=False)
+    with pytest.raises(LogError, match="responses are lost: run it again"):
+        read_runs(tmp_path / "c")
 
 
 def test_nesting_without_end(lm_eval_g2p: Path, beside: Beside) -> None:

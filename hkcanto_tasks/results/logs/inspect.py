@@ -30,6 +30,7 @@ from ...tasks import task_as_run
 from ..runs import Reported, Run, Sent, Settings, SkippedLog, Usage
 from .items import (
     CHAT,
+    SCORE_AGAIN,
     UNREADABLE,
     WITH_SYSTEM,
     ItemRows,
@@ -152,10 +153,20 @@ def inspect_runs(path: Path, new_rows: NewItemRows) -> Iterator[Run | SkippedLog
     if missing := left_out(answers.problems, scored, expected):
         yield SkippedLog(path, missing)
     elif not scored:
-        raise LogError(f"no sample with a score; the run ended as {log.status!r}")
+        raise LogError(_why_no_scores(log, len(samples)))
     for task, items in answers.items.items():
         if len(items):
             yield _run(path, log, answers, task)
+
+
+def _why_no_scores(log: _Log, samples: int) -> str:
+    """Return why a log has no scored sample, and what to do."""
+    if log.status == "success" and samples:
+        return f"no sample with a score (--no-score?): {SCORE_AGAIN}"
+    if log.status == "success":
+        what = "no samples (--no-log-samples?), so the responses are lost"
+        return f"{what}: run it again"
+    return f"no sample with a score; the run ended as {log.status!r}"
 
 
 class _Answers:

@@ -27,6 +27,9 @@ from ..runs import Floats, Items, ItemText, Passage, Sent, Settings, clusters_of
 CHANCE = "chance"
 """The value of an item that says how often a random choice is right."""
 
+SCORE_AGAIN = "hkcanto rescore LOG -o FOLDER scores its responses"
+"""The way on for a log without scores."""
+
 T = TypeVar("T")
 Json = dict[str, Any]
 NewItemRows = Callable[[Signature], "ItemRows"]
@@ -121,8 +124,8 @@ class ItemRows:
         """
         del reasoning
         if judgement is None:
-            what = "no scores of this version, as with --predict_only"
-            raise LogError(f"{what}: `hkcanto rescore` adds them")
+            what = "no scores of this version (--predict_only?)"
+            raise LogError(f"{what}: {SCORE_AGAIN}")
         if sample.subject not in self._order:
             what = f"subject {sample.subject!r} of {self.kind.task.name}"
             raise LogError(f"the catalogue of this version has no {what}")

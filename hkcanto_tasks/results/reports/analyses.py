@@ -54,6 +54,11 @@ _UNREAD = (
     "of multiple choice (hkcanto rescore LOGS --reader MODEL -o FOLDER), which sends, for these "
     "runs and at one token a character, {}."
 )
+_EMPTY = (
+    "Empty responses, which count as wrong: {}. Failed requests? lm-eval logs an error of the "
+    "server, such as a rate limit or an error in a body with status 200, as an empty response. "
+    "Run these items again."
+)
 _UNJUDGED = (
     "Many answers got no level of their rubric and do not count in the headline: {}. Judge them "
     "again if the judge failed (hkcanto rescore LOGS --grader MODEL -o FOLDER)."
@@ -130,6 +135,18 @@ def _problems(runs: Sequence[Run]) -> Iterator[Note]:
     truncated = _above(_MANY_TRUNCATED, _truncated, runs)
     unread = _above(MANY_UNREAD, _unread, runs)
     unjudged = _above(MANY_UNREAD, _unjudged, runs)
+    empty = [run for run in runs if _empty(run) > MANY_UNREAD * len(run.items)]
+    # A run whose unread responses are empty has no other problem.
+    for run in empty:
+        if unread.get(run, 1) * len(run.items) - _empty(run) <= MANY_UNREAD * len(
+            run.items
+        ):
+            unread.pop(run, None)
+    if empty:
+        counts = [
+            f"{run_title(run)} {_empty(run):,} of {len(run.items):,}" for run in empty
+        ]
+        yield Note(_EMPTY.format("; ".join(counts)), "warning")
     if truncated:
         yield Note(_CUT.format(_rates(truncated)), "warning")
     if unread:
@@ -170,6 +187,15 @@ def _second_look(runs: Sequence[Run]) -> str:
         lengths = PROMPT_LENGTH + items.question_lengths + responses
         tokens += lengths[is_unread].tolist()
     return f"{len(tokens):,} requests of {sum(tokens):,} tokens together"
+
+
+def _empty(run: Run) -> int:
+    """Return the number of lm-eval's responses without any text, not even reasoning."""
+    items = run.items
+    if run.harness != "lm-eval" or not run.kind.is_generative:
+        return 0
+    has_reasoning = ~np.isnan(items.values.get("reasoning_finished", np.nan))
+    return int(((items.response_lengths == 0) & ~has_reasoning).sum())
 
 
 def _unjudged(run: Run) -> Estimate | None:
