@@ -58,6 +58,7 @@ from hkcanto_tasks.kinds import find_kind
 from hkcanto_tasks.kinds.base import REASONING_TOKENS, Kind
 from hkcanto_tasks.results.frames import JUDGED
 from hkcanto_tasks.results.published import (
+    OtherReading,
     PublishedColumn,
     PublishedNote,
     PublishedTable,
@@ -197,7 +198,7 @@ def _facts(of: Description) -> str:
     ]
     if of.task.definition.printed:
         facts.append(
-            f"lm-eval's table repeats the headline as `{of.task.definition.printed}`"
+            f"lm-eval's table repeats the headline as `{of.kind.printed_name}`"
         )
     return "\n".join(f"* {fact}" for fact in facts)
 
@@ -584,6 +585,8 @@ def toml_page() -> str:
         field_table(PublishedTable, without=("name", "benchmark", "rows")),
         "### `columns` of a table",
         field_table(PublishedColumn),
+        "### `other` of a column",
+        field_table(OtherReading),
         "### `notes` of a table",
         field_table(PublishedNote),
     ]

@@ -144,6 +144,8 @@ class Variant(Declared, frozen=True):
         shots: Number of worked examples, if it differs from the task's.
         cot: Whether a chain of thought is asked for.
         script: `tc`, or `sc` for questions and prompt in Simplified script.
+        printed: The paper's name of the variant's headline and of the table that has it, as for the
+            task; empty if no table has it.
     """
 
     suffix: _NameOrEmpty = ""
@@ -151,6 +153,7 @@ class Variant(Declared, frozen=True):
     shots: _FromZero | None = None
     cot: bool = False
     script: Literal["tc", "sc"] = "tc"
+    printed: str = ""
 
 
 class DeclaredLabel(Declared, frozen=True):
@@ -249,7 +252,8 @@ class TaskDefinition(Declared, frozen=True):
             that the kind marks as diagnostic. Reports have all figures.
         printed: The paper's name of the headline and of the table that has it:
             `Average (Table 2)`. lm-eval sorts its results by name. If the headline would not come
-            first, lm-eval's table repeats it under this name.
+            first, lm-eval's table repeats it under this name, or under the figure's title if the
+            shots or the prompt are not the table's.
         language: Language (`en`, `zh` or `yue`), if tasks differ by it; for a translation, the
             target language.
         header: Whether CSV files have a header row. Without one, columns are called by their

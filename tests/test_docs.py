@@ -466,6 +466,7 @@ def test_every_field_is_in_the_reference_under_its_heading() -> None:
         FolderData: "`[data]`",
         PublishedTable: "`[[tables]]`",
         PublishedColumn: "`columns` of a table",
+        published.OtherReading: "`other` of a column",
         published.PublishedNote: "`notes` of a table",
         PromptTemplate: "`[prompts.<name>]`",
         TaskDefinition: "`[[tasks]]`",

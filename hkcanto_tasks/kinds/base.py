@@ -31,6 +31,20 @@ REASONING_TOKENS = 8192
 """The token limit for the block that a reasoning model writes before its answer."""
 
 
+def unlike_paper(options: Mapping[str, object]) -> str:
+    """Return how options ask unlike the paper and its release; empty if they do not.
+
+    Args:
+        options: The options that are not switched off, by name.
+    """
+    prompt = options.get("prompt", "paper")
+    if prompt not in PAPERS_PROMPTS:
+        return f"another prompt than the paper's ({prompt})"
+    if "shuffle_choices" in options:
+        return "shuffled choices"
+    return ""
+
+
 class KindOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The options of every kind.
 
@@ -503,6 +517,16 @@ class Kind(ABC):
     def headline(self) -> Figure:
         """The figure to read first, averaged as the paper averages it."""
         return self.figures[0]
+
+    @property
+    def printed_name(self) -> str:
+        """The name of the headline in the paper's table; its title if it is not that of the table."""
+        variant = self.task.variant
+        printed = variant.printed if variant.suffix else self.definition.printed
+        shots = self.definition.shots if variant.shots is None else variant.shots
+        if not printed or self.shots != shots or unlike_paper(self.chosen):
+            return self.headline.title
+        return printed
 
     # ------------------------------------------------------------------ the signature
 

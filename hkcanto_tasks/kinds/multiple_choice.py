@@ -29,6 +29,10 @@ _COT_TOKENS = 1024  # the token limit of a chain of thought
 _FIRST_LINE = ("\n",)  # the stop text of a direct answer
 _GOES_ON = (":", "：", ":**", "：**")  # ends of a line that is not the whole answer
 _ROWS_TO_JUDGE_POSITION = 10  # by chance, fewer may have their answer in one position
+_SCRIPTS = {
+    "tc": "繁體中文",
+    "sc": "简体中文",
+}  # as a prompt names the questions' script
 _SECONDS_FOR_TYPE = 1  # to match a question against one type's regular expression
 
 
@@ -190,6 +194,7 @@ class MultipleChoice(base.Kind):
         names = {
             **super().names(subject),
             "scaffold": template.scaffold if self._has_scaffold else "",
+            "script_name": _SCRIPTS[self.options.script],
             "zero": "" if self.shots else template.zero_shot,
             "cue": "" if self._has_scaffold else template.cue,
         }

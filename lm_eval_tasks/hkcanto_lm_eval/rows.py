@@ -13,6 +13,7 @@ from hkcanto_tasks.data.rows import ReleaseRows
 from hkcanto_tasks.declarations import Average
 from hkcanto_tasks.errors import HKCantoError
 from hkcanto_tasks.figures import Figure, language_of, value
+from hkcanto_tasks.kinds.base import Kind
 from hkcanto_tasks.tasks import LoadedTask
 
 from .config import Config, averages_over
@@ -26,6 +27,7 @@ class ResultRows:
     Args:
         loaded: The task.
         part_of: The benchmark whose group runs the task; empty if it is run by itself.
+        kind: The task as it was run.
         has_printed_name: Whether the headline is also shown under the paper's name for it.
     """
 
@@ -33,6 +35,7 @@ class ResultRows:
         self,
         loaded: LoadedTask,
         part_of: str,
+        kind: Kind,
         *,
         has_printed_name: bool,
     ) -> None:
@@ -40,9 +43,9 @@ class ResultRows:
         self._averages = averages_with(loaded, part_of)
         self._headline = loaded.kind.headline.name
         self._copies = [average.name for average in self._averages]
-        printed = loaded.task.definition.printed
-        if has_printed_name and printed and loaded.task.scope == "task":
-            self._copies.append(printed)
+        is_repeated = loaded.task.definition.printed and loaded.task.scope == "task"
+        if has_printed_name and is_repeated:
+            self._copies.append(kind.printed_name)
 
     def named(self, figures: Config) -> Config:
         """Return the entries of figures under the names of lm-eval's rows."""

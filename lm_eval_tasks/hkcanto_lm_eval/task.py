@@ -28,7 +28,7 @@ from hkcanto_tasks.printable import readable_log
 from hkcanto_tasks.prompts import Example, without_system
 from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.signatures import request_hash
-from hkcanto_tasks.tasks import task_as_run
+from hkcanto_tasks.tasks import LoadedTask, task_as_run
 
 from .before_model import load
 from .clock import MODEL_CLOCK
@@ -130,8 +130,7 @@ class CatalogueTask(Task):
             settings["task_alias"] = f"{alias}{self.loaded.remark}"
         super().__init__(config=settings)
 
-        has_printed_name = self.OUTPUT_TYPE != "loglikelihood"
-        self._rows = ResultRows(self.loaded, part_of, has_printed_name=has_printed_name)
+        self._part_of = part_of
         if not self.loaded.samples:
             _log.warning(
                 "The data has no file for %s: it is left out.", self.config.task
@@ -466,6 +465,24 @@ class CatalogueTask(Task):
 
     # ------------------------------------------------------------------ results
 
+    @cached_property
+    def _rows(self) -> ResultRows:
+        """The rows of the table; lm-eval sets the number of shots after it creates the task."""
+        return ResultRows(
+            self.loaded,
+            self._part_of,
+            self._as_run.kind,
+            has_printed_name=self.OUTPUT_TYPE != "loglikelihood",
+        )
+
+    @property
+    def _as_run(self) -> LoadedTask:
+        """The task with the shots and turns of its requests."""
+        if self._any_request:
+            return self._any_request.prompt.task
+        shots = self.config.num_fewshot or 0
+        return self._loaded_at(shots=shots, multiturn=bool(self._turns_option))
+
     def aggregation(self) -> dict[str, Aggregation]:
         """Return figure → the function that aggregates the items' values.
 
@@ -501,12 +518,7 @@ class CatalogueTask(Task):
         return config
 
     def _signature(self) -> str:
-        if self._any_request:
-            signature = self._any_request.prompt.task.signature
-        else:
-            shots = self.config.num_fewshot or 0
-            multiturn = bool(self._turns_option)
-            signature = self._loaded_at(shots=shots, multiturn=multiturn).signature
+        signature = self._as_run.signature
         if self._edits:  # the figures are not those of the catalogue's task
             signature = signature.replace("|data:", f"|yaml:{self._edits}|data:")
         return signature

@@ -88,7 +88,8 @@ def run_whole(**options: Any) -> tuple[dict[str, Any], list[str]]:
 
 def headline_rows(task: str) -> set[str]:
     """The names that a task's headline may have in the table."""
-    return {task_as_run(task).table[0].name, find_task(task).definition.printed}
+    kind = task_as_run(task)
+    return {kind.table[0].name, kind.printed_name}
 
 
 def check(rows: list[Row], tasks: list[str]) -> None:
@@ -304,3 +305,27 @@ def test_an_average_is_in_the_table_only_if_no_subject_is_missing(
     results = evaluate("mix", model=AnsweringLM())
     assert results["results"]["mix_first"]["alias"].startswith("mix_first (1 of 2")
     assert "average_of_both,none" not in results["results"].get("mix", {})
+
+
+@pytest.mark.parametrize(
+    ("task", "options", "name"),
+    [
+        ("hkcanto_cultural", {}, "Average (Table 7)"),
+        ("hkcanto_cultural", {"metadata": {"prompt": "release"}}, "Average (Table 7)"),
+        ("hkcanto_cultural_0shot", {}, "Cultural 0-shot (Table 1)"),
+        ("hkcanto_cultural", {"num_fewshot": 0}, "Cultural 0-shot (Table 1)"),
+        ("hkcanto_cultural", {"num_fewshot": 3}, "Mean over subjects"),
+        ("hkcanto_cultural", {"metadata": {"prompt": "yue"}}, "Mean over subjects"),
+        ("hkcanto_cultural_mc", {}, "Mean over subjects"),
+        ("tmmluplus_gen", {}, "Average (Table 2)"),
+        ("tmmluplus_gen_cot", {"num_fewshot": 0}, "Mean over categories"),
+        ("tmmluplus_gen_sc", {}, "Average Simplified (Table 4)"),
+        ("tmmluplus_gen_mc", {}, "Mean over categories"),
+    ],
+)
+def test_a_figure_has_a_tables_name_only_under_the_tables_condition(
+    task: str, options: dict[str, Any], name: str
+) -> None:
+    results = evaluate(task, model=AnsweringLM(), limit=2, bootstrap_iters=0, **options)
+    names = {row.partition(",")[0] for row in results["results"][task]}
+    assert {row for row in names if row[0].isupper() and "_stderr" not in row} == {name}

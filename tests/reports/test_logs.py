@@ -118,7 +118,7 @@ def test_the_figures_of_the_harness_are_read_by_name(
     headline = rows["tmmluplus_gen_mc"]["acc_category_macro,none"]
     assert of_tmmluplus[(), "acc_category_macro"] == headline
     # The row with the paper's name is the same figure.
-    assert rows["tmmluplus_gen_mc"]["Average (Table 2),none"] == headline
+    assert rows["tmmluplus_gen_mc"]["Mean over categories,none"] == headline
     assert not any("Table" in name for _, name in of_tmmluplus)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...declarations import TaskVariant
 from ...figures import Figure, Pair, corpus_value, language_of, weights
-from ...kinds.base import PAPERS_PROMPTS
+from ...kinds.base import unlike_paper
 from ...signatures import OUTSIDE_THE_PROTOCOL
 from ..logs.items import CHANCE
 from ..published import (
@@ -196,11 +196,8 @@ def departures(run: Run) -> list[str]:
 
 def unlike_papers(run: Run) -> str:
     """Say how a run asks or decodes unlike the papers' models; empty if it does not."""
-    prompt = run.options.get("prompt", "paper")
-    if prompt not in PAPERS_PROMPTS:
-        return f"another prompt than the paper's ({prompt})"
-    if "shuffle_choices" in run.options:
-        return "shuffled choices"
+    if reason := unlike_paper(run.options):
+        return reason
     sent = run.sent
     if (sent.temperature or 0) > _HIGHEST_TEMPERATURE:
         return f"sampled at temperature {sent.temperature:g}"
