@@ -26,7 +26,7 @@ from hkcanto_metrics.script import TO_HALF_WIDTH, fold_script
 # of a long sentence, the beginning after an announcement, otherwise the end.
 _HEAD, _CUES, _REACH = 2_000, 40, 300
 # Number of closing sentences that may follow the result; of characters in a unit, in a number.
-_TALK, _UNIT, _LONGEST = 3, 6, 40
+_TALK, _UNIT, _LONG_UNIT, _LONGEST = 3, 6, 12, 40
 _LINE = 60  # characters in which the left side of an equation is looked for
 _SHORT = 200  # characters: a shorter text without a last full stop is not cut off
 
@@ -35,6 +35,9 @@ _SIGNS = TO_HALF_WIDTH | str.maketrans("−–≈〇", "--=零")
 _DIGITS: dict[int, int | str] = {ord("廿"): "2十", ord("卅"): "3十"}
 _DIGITS |= str.maketrans("零一二三四五六七八九两点", "01234567892.")
 _UNITS = {"十": 10, "百": 100, "千": 1_000, "万": 10**4, "亿": 10**8}
+_NOUN = re.compile(
+    "[\u4e00-\u9fff](?![的嘅咗了有系是为个到能会得去来过用着紧多少需要])[\u4e00-\u9fff]"
+)
 _UNFINISHED = ",:、=+-×÷/("  # a finished sentence never ends with these
 
 
@@ -182,19 +185,39 @@ class _Asked:
 
     Attributes:
         given: the numbers that it mentions.
+        text: the question.
         before: what it says before 幾多 or "how many", such as 女生有.
         after: what it says after it, such as a unit.
         is_count: whether it asks for a number of things, and not for a share.
         is_share: whether it asks for a share.
+        things: the English words after "how many".
         is_total: whether it asks for a sum.
+        is_left: whether it asks for what is left.
     """
 
     given: Set[Fraction]
-    before: str
-    after: str
-    is_count: bool
-    is_share: bool
-    is_total: bool
+    text: str
+    before: str = ""
+    after: str = ""
+    is_count: bool = False
+    is_share: bool = False
+    is_total: bool = False
+    is_left: bool = False
+    things: str = ""
+
+    def names_other(self, before: str, after: str) -> bool:
+        """Whether a number is said of 女生 where the question asks for 男生."""
+        words = _without_blanks(before)
+        for wanted in (self.before[-2:], self.after[1:3]):
+            if not (_NOUN.fullmatch(words[-2:]) and _NOUN.fullmatch(wanted)):
+                continue
+            is_like = wanted[1] == words[-1] and wanted not in words
+            if is_like and words[-2:] in self.text:
+                return True
+        noun = SAYS["noun"].match(after)
+        if not (noun and self.things) or noun["noun"] in self.things:
+            return False
+        return f" {noun['noun']}" in self.text
 
 
 def _asked(question: str) -> _Asked:
@@ -203,14 +226,20 @@ def _asked(question: str) -> _Asked:
     given = {value for value in values if value is not None}
     gaps = [*SAYS["gap"].finditer(question)]
     if not gaps:
-        return _Asked(given, "", "", is_count=False, is_share=False, is_total=False)
+        return _Asked(given, question)
     gap = gaps[-1]
     is_share = bool(SAYS["share"].search(gap[0]))
-    is_count = not is_share and bool(SAYS["count"].search(gap[0]))
-    before = _without_blanks(gap["before"])
-    after = _without_blanks(gap["after"])
-    is_total = bool(SAYS["total"].search(question[-60:]))
-    return _Asked(given, before, after, is_count, is_share, is_total)
+    return _Asked(
+        given,
+        question,
+        before=_without_blanks(gap["before"]),
+        after=_without_blanks(gap["after"]),
+        is_count=not is_share and bool(SAYS["count"].search(gap[0])),
+        is_share=is_share,
+        is_total=bool(SAYS["total"].search(question[-60:])),
+        is_left=bool(SAYS["left"].search(question, gap.start(), gap.start() + _LINE)),
+        things=question[gap.start("after") :][:_LINE] if "many" in gap[0] else "",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -526,7 +555,10 @@ class _Part:
             end=end,
             stop=stop,
             concludes=bool(words),
-            is_told=is_told or bool(words) or self._is_last_line(begin, stop),
+            is_told=is_told
+            or bool(words)
+            or self._is_last_line(begin, stop)
+            or bool(SAYS["heading"].search(self._text, max(0, begin - 12), begin)),
         )
 
     def _is_last_line(self, begin: int, stop: int) -> bool:
@@ -552,12 +584,17 @@ class _Part:
         if not numbers:
             return []
         stop = self._main_end(closing, numbers[0], calculated)
+        said = self._between(closing.begin, closing.stop)
+        others = {number.value for number in said if self._is_of_other(number)}
         main = [
             number
             for number in numbers
             if number.start < stop
             and not self._in_brackets(closing.begin, number.start)
+            and number.value not in others
         ]
+        # A share of something, where a number of things is asked, is no rival.
+        main = [number for number in main if number.value is not None] or main
         given = self._asked.given
         return [number for number in main if number.value not in given] or main
 
@@ -610,7 +647,7 @@ class _Part:
             alike_after = max(
                 _alike(after[1:], asked.after), _alike(after[2:], asked.after)
             )
-        is_noun = alike_after > 3 and least < 5  # as in "180 boys"
+        is_noun = alike_after > 2 and least < 5  # as in "180 boys"
         is_near = is_noun or min(alike_before, alike_after) > 0
         return is_near and alike_before + alike_after >= least
 
@@ -640,6 +677,8 @@ class _Part:
         """Whether a number is told: by a word, as the last result, or as the only new number."""
         given = self._asked.given
         line = self._text[closing.line : closing.end]
+        if self._is_last_paragraph(closing, last):
+            return True
         if closing.is_told or line.strip() == self._text[last.start : last.end]:
             values = {_value(match) for match in SAYS["number"].finditer(line)}
             return last.value not in given or values <= given
@@ -648,8 +687,38 @@ class _Part:
             is_last = last.value == calculated[-1].value
             is_new = last.value in new or not new
             return is_new and is_last and all(map(self._recurs, calculated[:-1]))
-        is_named = not last.is_chinese or self._follows("equates", last)
+        is_named = not last.is_word or self._follows("equates", last)
         return is_named and new == {last.value}
+
+    def _is_last_paragraph(self, closing: _Closing, number: _Result) -> bool:
+        """Whether the last paragraph gives only this number, and nothing before concludes."""
+        text = self._text
+        if not text[self._start : closing.begin].rstrip(" \t").endswith("\n\n"):
+            return False
+        if number.value in self._asked.given or self._between(closing.stop, self._end):
+            return False
+        if SAYS["listed"].match(text, closing.begin):
+            return False
+        rest = text[number.end : closing.stop].strip()
+        if len(rest) > _LONG_UNIT and rest[-1] not in ".。!)":  # cut off
+            return False
+        if SAYS["conclusion"].search(text, self._start, closing.begin):
+            return False
+        earlier = self._between(self._start, closing.begin)
+        is_asked = any(self._fills_gap(other, least=3) for other in earlier)
+        return not is_asked or self._fills_gap(number, least=3)
+
+    def _is_of_other(self, number: _Result) -> bool:
+        """Whether a number is said of something other than what the question asks for."""
+        near = max(0, number.start - _LINE)
+        before = SAYS["clause_before"].search(self._text, near, number.start)
+        after = SAYS["clause_after"].match(self._text, number.end, self._end)
+        said_before = before[0] if before else ""
+        said_after = after[0] if after else ""
+        clause = said_before + said_after
+        if self._asked.is_left and SAYS["gone"].search(clause):
+            return not SAYS["left"].search(clause)
+        return self._asked.names_other(said_before, said_after)
 
     def _new_values(self, closing: _Closing, last: _Result) -> set[Fraction | None]:
         """The values that the question does not give, without those added to the last number."""
@@ -747,7 +816,9 @@ class _Part:
             return not self._asked.is_share
         if not self._asked.is_count:
             return False
-        before = SAYS["percent_before"].search(self._text, near, match.start())
+        is_fraction = _group(match, "top", "digit", "over", "of")
+        form = "share_before" if is_fraction else "percent_before"
+        before = SAYS[form].search(self._text, near, match.start())
         return bool(before or SAYS["percent"].match(self._text, match.end()))
 
 
@@ -797,8 +868,8 @@ def _value(match: re.Match[str]) -> Fraction | None:
         tenths = _plain(match["tenths"])
         return tenths and tenths * 10 + (5 if match["and_half"] else 0)
     whole = _plain(_group(match, "whole", "and", "ones", "plain") or "0")
-    over = _plain(_group(match, "top", "over", "of") or "0")
-    under = _plain(_group(match, "bottom", "under", "parts") or "1")
+    over = _plain(_group(match, "top", "digit", "over", "of") or "0")
+    under = _plain(_group(match, "bottom", "below", "under", "parts") or "1")
     if whole is None or over is None or not under:
         return None
     value = (whole + over / under + _part(match)) * _power(match)
@@ -813,8 +884,10 @@ def _part(match: re.Match[str]) -> Fraction:
 
 def _power(match: re.Match[str]) -> Fraction:
     """What a number is multiplied by: "million", or a power of ten."""
-    power = 6 if match["million"] else int(match["power"] or 0)
-    return Fraction(10) ** power
+    for name, power in (("thousand", 3), ("million", 6), ("billion", 9)):
+        if match[name]:
+            return Fraction(10**power)
+    return Fraction(10) ** int(match["power"] or 0)
 
 
 def _group(match: re.Match[str], *names: str) -> str | None:
