@@ -56,11 +56,13 @@ class ShownPrompt(NamedTuple):
         text: The prompt; empty if there is none to show.
         answer: The right answer to it, for the author of a benchmark; empty for our own.
         origin: The item of the prompt, or the reason why there is no prompt.
+        items: The number of items, if the benchmark has its own data.
     """
 
     text: str
     answer: str
     origin: str
+    items: int = 0
 
 
 @dataclass(frozen=True)
@@ -192,7 +194,7 @@ def _description(kind: Kind, chosen: Mapping[str, Any]) -> Description:
         kind=kind,
         title=_title(kind.task),
         commands=commands,
-        facts=_facts(kind, commands),
+        facts=_facts(kind, commands, prompt.items),
         prompt=prompt.text,
         answer=prompt.answer,
         origin=prompt.origin,
@@ -217,8 +219,18 @@ def _inspect_command(kind: Kind, parameters: Mapping[str, Any]) -> str:
     return f"inspect eval {name}{arguments} --model …{grader}"
 
 
-def _facts(kind: Kind, commands: Mapping[str, str]) -> dict[str, str]:
-    """Return label → text, in the order in which they are shown."""
+def _facts(
+    kind: Kind,
+    commands: Mapping[str, str],
+    items: int,
+) -> dict[str, str]:
+    """Return label → text, in the order in which they are shown.
+
+    Args:
+        kind: The task as it is run.
+        commands: Harness → the command that runs it.
+        items: The number of items in the benchmark's own data; 0 without such data.
+    """
     task = kind.task
     benchmark = task.benchmark
     sources = [benchmark.paper or benchmark.title]
@@ -236,7 +248,7 @@ def _facts(kind: Kind, commands: Mapping[str, str]) -> dict[str, str]:
         "from": f"{'. '.join(sources)}.",
         "lm-eval": commands["lm-eval"],
         "Inspect": commands["Inspect"] or not_in_inspect,
-        "items": f"{items_of_run(task, kind) or 'unknown'}",
+        "items": f"{items or items_of_run(task, kind) or 'unknown'}",
         "signature": signature_of(kind, "…").text,
         "response": _response(kind),
         "variants": " ".join(variants),
@@ -312,7 +324,8 @@ def _prompt(kind: Kind, chosen: Mapping[str, Any]) -> ShownPrompt:
         origin += f"; in a chat, its system message is “{prompt.chat_system}”"
     is_ours = Path(benchmark.home).parent == BENCHMARKS
     answer = "" if is_ours else loaded.kind.answer(item)
-    return ShownPrompt(prompt.text(), answer, origin)
+    items = len(loaded.samples) if benchmark.data else 0
+    return ShownPrompt(prompt.text(), answer, origin, items)
 
 
 def _json(value: object) -> str:

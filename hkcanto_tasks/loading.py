@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 
-from .data.checks import refuse_odd
+from .data.checks import media_columns, refuse_odd
 from .data.rows import ReleaseRows
-from .data.tables import Table, UnreadableRow
+from .data.tables import Row, Table, UnreadableRow
 from .declarations import Subject
 from .errors import DataCorrupt
 from .kinds.base import Kind
-from .kinds.reading import read_samples
+from .kinds.reading import read_samples, unread_columns
 from .samples import Sample
 
 # The share of the rows that may be unreadable; a file with more is not the release.
@@ -64,6 +64,7 @@ def scored_rows(kind: Kind, release: ReleaseRows) -> ScoredRows:
         _refuse_many(name, own_unreadable, len(samples), allowed)
         if table.rows:
             columns |= dict.fromkeys(table.rows[0].cells)
+            _refuse_media(kind, table.rows)
         rows.counts[subject] = len(samples) + len(own_unreadable)
         if samples:
             rows.samples[subject] = samples[kind.definition.examples_from_test :]
@@ -194,6 +195,21 @@ def _read(
     kind.check(samples, where)
     refuse_odd(samples, kind.definition, where)
     return table, samples, unreadable
+
+
+def _refuse_media(kind: Kind, rows: Sequence[Row]) -> None:
+    """Refuse rows whose question may need a picture or sound that no prompt shows.
+
+    Raises:
+        CatalogueError: A column holds them, and the task does not ignore it.
+    """
+    names = dict.fromkeys(name for row in rows for name in row.cells)
+    media = media_columns(rows, unread_columns(kind, names))
+    if media:
+        raise kind.wrong(
+            f"does not send the column {media[0]!r}, which holds an image, sound or bytes: models "
+            "are sent texts only. If its questions need none, name it in `ignored`"
+        )
 
 
 def _refuse_many(

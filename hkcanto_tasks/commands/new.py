@@ -8,13 +8,18 @@ import json
 import os
 import shlex
 import shutil
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
+from msgspec.structs import replace
 from rich.text import Text
 
-from ..data.tables import read_table
+from ..data.checks import media_columns
+from ..data.tables import PLAIN, Row, keys_above_rows, read_table
 from ..errors import OptionError, on_disk
 from ..printable import one_line
 from .console import print_line, print_row
@@ -22,6 +27,11 @@ from .output import argument, option
 
 # Columns that a kind can do without. `options` is optional because letters may replace it.
 _OPTIONAL = ("id", "category", "number", "explanation", "options")
+_SHOWN = 8  # keys of an object
+_MEDIA = (
+    "The column {} holds an image, sound or bytes, which no prompt shows: the benchmark loads if it is "
+    "in `ignored`"
+)
 _LETTERS = "abcdefghij"
 _DEFAULT_LETTERS = "abcd"
 
@@ -98,17 +108,22 @@ def new(
         raise OptionError(
             f"{file} exists. Name another benchmark, or replace it with --force."
         )
-    columns = _columns(source) if source else []
-    lines = _task_lines(kind, roles, columns, source.name if source else "?")
+    content = _Content()
+    if source:
+        names = {name for names in roles.values() for name in names}
+        content = _content(source, names)
+    lines = _task_lines(kind, roles, content.columns, source.name if source else "?")
     text = _TEMPLATE.format(
         name=name,
         title=name.replace("_", " ").capitalize(),
-        columns=_columns_comment(source, columns),
+        columns=_columns_comment(source, content),
         question=_PROMPTS.get(kind, "{prompt}"),
         kind=kind,
-        lines="\n".join(lines),
+        lines="\n".join([*lines, *content.questions]),
     )
     _write(file, text, source)
+    for remark in content.remarks:
+        print_row(Text("! ", style="yellow"), remark)
     _print_open_questions(text)
     _print_next_commands(name, folder)
 
@@ -116,16 +131,96 @@ def new(
 # ---------------------------------------------------------------------- benchmark.toml
 
 
-def _columns(source: Path) -> list[str]:
-    """Return the names of a file's columns."""
-    rows = read_table(source).rows
-    return list(dict.fromkeys(column for row in rows for column in row.cells))
+@dataclass(frozen=True)
+class _Content:
+    """The content of a file, as far as it is certain.
+
+    Attributes:
+        columns: The names of its columns.
+        paths: The names, with the paths into nested cells.
+        questions: Lines for what the file does not state of its own form.
+        remarks: What an author should know.
+    """
+
+    columns: Sequence[str] = ()
+    paths: Sequence[str] = ()
+    questions: Sequence[str] = ()
+    remarks: Sequence[str] = ()
 
 
-def _columns_comment(source: Path | None, columns: Sequence[str]) -> str:
+def _content(source: Path, names: set[str]) -> _Content:
+    """Read a file.
+
+    Args:
+        source: The file.
+        names: The names of columns that the kind knows, by which a header row is recognised.
+    """
+    keys = keys_above_rows(source)
+    if keys:
+        known = one_line(", ".join(keys[:_SHOWN]))
+        question = f'rows = "?"  # the path to the rows; "*" if each entry is one. Keys: {known}'
+        return _Content(questions=[question])
+    is_csv = source.name.lower().removesuffix(".gz").endswith((".csv", ".tsv"))
+    form = replace(PLAIN, header=False) if is_csv else PLAIN
+    table = read_table(source, form=form)
+    rows = table.rows
+    remarks = []
+    if table.bad:
+        remarks.append(
+            f"{len(table.bad)} rows cannot be read, the first: {table.bad[0]}"
+        )
+    if not is_csv:
+        columns = [*dict.fromkeys(column for row in rows for column in row.cells)]
+        paths = dict.fromkeys(path for row in rows for path in _paths(row))
+        return _Content(columns, [*paths], [], [*remarks, *_remarks(rows, columns)])
+    first = [str(cell).strip() for cell in rows[0].cells.values()] if rows else []
+    columns = [cell.lower() for cell in first]
+    questions = [*_csv_questions(columns, names)]
+    # A picture's name may be in any column, whatever that is called.
+    for number in media_columns(rows, [*rows[0].cells] if rows else []):
+        column = columns[int(number) - 1]
+        remarks.append(_MEDIA.format(column or number))
+    return _Content(columns, first, questions, remarks)
+
+
+def _csv_questions(columns: Sequence[str], names: set[str]) -> Iterator[str]:
+    """Yield the lines for the delimiter and header row of a CSV file that are not certain."""
+    if len(columns) == 1 and any(sign in columns[0] for sign in ";\t|"):
+        yield 'delimiter = "?"  # each row is one cell'
+    # A single letter may be the answer in a row without a header.
+    known = [column for column in columns if column in names]
+    if max(map(len, known), default=0) < 2 and len(known) < 3:
+        yield (
+            'header = "?"  # true if the first row has the names of the columns; false if it is an '
+            "item, and columns are called 1, 2, …"
+        )
+
+
+def _paths(row: Row) -> Iterator[str]:
+    """Yield the names of a row's columns, with the paths into nested cells."""
+    for name, cell in row.cells.items():
+        record = cell[0] if isinstance(cell, list) and cell else cell
+        if isinstance(record, Mapping):
+            for key in islice(record, _SHOWN):
+                yield f"{name}.{key}"
+        else:
+            yield f"{name} (a list)" if isinstance(cell, list) else name
+
+
+def _remarks(rows: Sequence[Row], columns: Sequence[str]) -> Iterator[str]:
+    """Yield what may be overlooked in the rows of a JSON or Parquet file."""
+    for name in media_columns(rows, columns):
+        yield _MEDIA.format(name)
+    counts = Counter(name for row in rows for name in row.cells)
+    for name, count in counts.items():
+        if count < len(rows):
+            yield f"Only {count} of {len(rows)} rows have the column {one_line(name)}"
+
+
+def _columns_comment(source: Path | None, content: _Content) -> str:
     if source is None:
         return ""
-    return f"# Columns of {source.name}: {one_line(', '.join(columns))}.\n"
+    return f"# Columns of {source.name}: {one_line(', '.join(content.paths))}.\n"
 
 
 def _task_lines(

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from random import Random
 
 from hkcanto_metrics.script import count_scripts
@@ -10,6 +10,7 @@ from hkcanto_metrics.script import count_scripts
 from ..declarations import TaskDefinition
 from ..errors import DataCorrupt
 from ..samples import Sample
+from .tables import Row
 
 _ODD_SHARE = 0.1
 """The share of a file's rows that may be odd: 6 of 424 in HKMMLU's law are in Simplified script,
@@ -20,6 +21,12 @@ _ENOUGH_ROWS = 10
 
 _ROWS_OF_SCRIPT = 60  # rows of a file whose script is counted
 _DAMAGED = re.compile("[\ufffd\x80-\x84\x86-\x9f]")
+_MEDIA = re.compile(
+    r"data:(image|audio|video)/.*|/9j/[\w+/]{60}.*|iVBORw0KGgo.*"
+    r"|\S+\.(png|jpe?g|gif|webp|bmp|svg|tiff?|wav|mp3|flac|ogg|m4a|mp4)(\?\S*)?",
+    re.DOTALL | re.IGNORECASE,
+)
+"""An image, sound or film as a text, or the name of its file."""
 _HAN_CHARACTER = re.compile("[\u3400-\u9fff]")
 
 
@@ -49,6 +56,28 @@ def refuse_odd(
     # Few questions occur twice, so the costlier look at choices and targets is rare.
     if has_choices and len(samples) - len(set(questions)) > _ENOUGH_ROWS:
         _refuse_repeated(samples, where)
+
+
+def media_columns(rows: Sequence[Row], columns: Collection[str]) -> list[str]:
+    """Return those columns that hold an image, sound or bytes in any row.
+
+    Examples:
+        >>> media_columns([Row(1, {"image": {"bytes": b"...", "path": None}})], ["image"])
+        ['image']
+    """
+    return [
+        name for name in columns if any(_is_media(row.cells.get(name)) for row in rows)
+    ]
+
+
+def _is_media(cell: object) -> bool:
+    if isinstance(cell, Mapping):
+        cell = [*cell.values()]
+    if isinstance(cell, list):
+        return any(map(_is_media, cell))
+    if isinstance(cell, str):
+        return bool(_MEDIA.fullmatch(cell))
+    return isinstance(cell, bytes)
 
 
 def _refuse_damaged(questions: Sequence[str], where: str) -> None:

@@ -77,12 +77,17 @@ class ReleaseRows:
         missing = [name for name in subjects if ("test", name) not in matched]
         if missing and unmatched:
             stem = next(iter(unmatched))
+            match = (
+                f"Match them: HKCANTO_ALIASES='{stem}={missing[0]},…', or `aliases`."
+            )
+            if not missing[0]:  # the task has one subject, without a name
+                match = "Correct `files`, or declare the name in `aliases`."
             raise DataNotFound(
                 f"{self._task.name}: in {self.folder.root}, some subjects lack a file, and some "
                 "files belong to no known subject.\n"
                 f"  expected: {' or '.join(self._definition.paths['test'])}\n"
                 f"  subjects: {', '.join(missing)}\n  files: {', '.join(unmatched)}\n"
-                f"Match them: HKCANTO_ALIASES='{stem}={missing[0]},…', or `aliases`."
+                f"{match}"
             )
         return matched
 

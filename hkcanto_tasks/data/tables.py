@@ -7,6 +7,7 @@ string in the file, a file of another sort is an error, and an unreadable row is
 file, the row and the reason.
 """
 
+import codecs
 import csv
 import gzip
 import io
@@ -108,6 +109,11 @@ class Row(msgspec.Struct, frozen=True, gc=False):
         """
         cell = self.find(columns)
         text = cell if isinstance(cell, str) else as_text(cell)
+        if isinstance(cell, list):
+            raise self.problem(
+                f"a list in place of a text for the {role} in {' or '.join(columns)}: a path names "
+                f"one entry, {columns[0]}.0; a conversation of several turns cannot be declared"
+            )
         if not text or not text.strip():
             raise self.lacks(f"text for the {role}", role, columns)
         return text
@@ -514,6 +520,7 @@ def _text(path: Path, content: bytes) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        _refuse_encoding(path, content)
         line = content.count(b"\n", 0, error.start) + 1
         byte = f"{content[error.start]:#04x}"
         raise DataCorrupt(
@@ -521,9 +528,46 @@ def _text(path: Path, content: bytes) -> str:
             f"({error.reason}). {_FETCH_AGAIN}, or save it as UTF-8."
         ) from error
     if "\0" in text:
+        _refuse_encoding(path, content)
         line = text[: text.index("\0")].count("\n") + 1
         raise DataCorrupt(f"{path}: line {line} has a NUL character. {_FETCH_AGAIN}.")
     return text
+
+
+def _refuse_encoding(path: Path, content: bytes) -> None:
+    """Refuse a text in an encoding that can be named; damaged UTF-8 is left to the caller."""
+    encoding = _encoding(content)
+    if encoding:
+        raise DataCorrupt(
+            f"{path} is in {encoding}, not UTF-8. Convert it: "
+            f"iconv -f {encoding} -t UTF-8 OLD > NEW."
+        )
+
+
+def _encoding(content: bytes) -> str:
+    """Return the encoding that a text seems to have, as iconv calls it; empty if unknown."""
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "UTF-16"
+    if content.count(0) > 3 + len(content) // 20:  # of ASCII characters
+        return (
+            "UTF-16LE" if content[1::2].count(0) > content[::2].count(0) else "UTF-16BE"
+        )
+    damaged = content.decode("utf-8", "replace").count("\ufffd")
+    others = len(content.translate(None, bytes(range(128))))
+    if 4 * damaged <= others:
+        return ""
+    # Big5 is hardly ever valid GB 2312, but often valid GB 18030.
+    for codec, name in (
+        ("gb2312", "GB18030"),
+        ("big5hkscs", "BIG5-HKSCS"),
+        ("gb18030", "GB18030"),
+    ):
+        try:
+            content.decode(codec)
+        except UnicodeDecodeError:
+            continue
+        return name
+    return ""
 
 
 _ROWS_EXPECTED = "rows are expected here: a list of objects, or an object on each line"
@@ -537,6 +581,20 @@ def _json(path: Path, text: str) -> object:
         raise DataCorrupt(
             f"{path} is truncated or not valid JSON: {fault}. {_FETCH_AGAIN}, or correct it."
         ) from error
+
+
+def keys_above_rows(path: Path) -> list[str]:
+    """Return the keys of a JSON file that is an object with rows in it; empty for other files."""
+    if path.suffix.lower() != ".json":
+        return []
+    try:
+        value = _parsed(_text(path, read_bytes(path)))
+    except (ValueError, RecursionError):  # JSON Lines
+        return []
+    nested = isinstance(value, dict) and any(
+        isinstance(entry, list | dict) for entry in value.values()
+    )
+    return [*value] if nested else []
 
 
 def _rows_at(

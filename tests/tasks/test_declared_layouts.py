@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from hkcanto_tasks import load_task
+from hkcanto_tasks import describe, load_task
 from hkcanto_tasks.data.tables import Row
-from hkcanto_tasks.errors import DataCorrupt
+from hkcanto_tasks.errors import CatalogueError, DataCorrupt, DataNotFound
 
 from .quiz import Quiz, as_csv, items, prompts, read
 
@@ -260,3 +260,88 @@ def test_a_row_says_whether_it_has_a_cell_at_a_path() -> None:
         True,
         False,
     ]
+
+
+# ---------------------------------------------------------------------- what is refused
+
+OPTIONS = dict(zip("ABCD", TEXTS, strict=True))
+
+
+@pytest.mark.parametrize(
+    "picture",
+    [
+        {"bytes": None, "path": "q1.png"},
+        [{"src": "https://example.org/a.JPG?x=1"}],
+        "data:image/png;base64,iVBOR",
+        "images/1.png",
+        "clip.wav",
+    ],
+)
+def test_a_question_on_a_picture_is_refused_unless_it_is_ignored(
+    quiz: Quiz, picture: Any
+) -> None:
+    plain = {**PLAIN, **OPTIONS, "image": None}
+    quiz("", plain, {**plain, "image": picture})
+    with pytest.raises(CatalogueError, match=r"'image', which holds an image.*ignored"):
+        items()
+    quiz('ignored = ["image"]', plain, {**plain, "image": picture})
+    assert len(items()) == 2
+    quiz("", {**plain, "image": "see 1.png and 2.png"})
+    assert len(items()) == 1
+
+
+def test_bytes_of_a_parquet_file_are_refused(quiz: Quiz) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    folder = quiz('files = "test.parquet"')
+    (folder / "data").mkdir(exist_ok=True)
+    row = {**PLAIN, **OPTIONS, "audio": b"RIFF"}
+    parquet.write_table(pyarrow.Table.from_pylist([row]), folder / "data/test.parquet")
+    with pytest.raises(CatalogueError, match="'audio', which holds"):
+        items()
+
+
+@pytest.mark.parametrize(
+    ("encoding", "name"),
+    [
+        ("big5hkscs", "BIG5-HKSCS"),
+        ("gb18030", "GB18030"),
+        ("utf-16", "UTF-16"),
+        ("utf-16-le", "UTF-16LE"),
+        ("utf-16-be", "UTF-16BE"),
+    ],
+)
+def test_another_encoding_is_named_with_the_command_that_converts_it(
+    quiz: Quiz, encoding: str, name: str
+) -> None:
+    text = as_csv(
+        [*ROWS, ("嗰間餐廳喺邊度？", *TEXTS, "A")], ("question", *"ABCD", "answer")
+    )
+    if encoding == "gb18030":
+        text = text.replace("嗰", "那").replace("邊", "边")
+    folder = quiz('files = "test.csv"')
+    (folder / "data/test.csv").write_bytes(text.encode(encoding))
+    with pytest.raises(DataCorrupt, match=f"is in {name}, not UTF-8.*iconv -f {name} "):
+        items()
+    damaged = text.encode()[:-60] + b"\xff" + text.encode()[-60:]
+    (folder / "data/test.csv").write_bytes(damaged)
+    with pytest.raises(DataCorrupt, match="is not UTF-8: byte 0x"):
+        items()
+
+
+def test_a_list_of_turns_is_refused_as_such(quiz: Quiz) -> None:
+    quiz("", {**OPTIONS, "question": ["一？", "二？"], "answer": "A"})
+    with pytest.raises(DataCorrupt, match=r"several turns cannot be declared"):
+        items()
+
+
+def test_a_file_of_another_name_is_not_mapped_to_nothing(quiz: Quiz) -> None:
+    quiz('files = "{stem}_test.json"', files={"data/a_test.json": "[]"})
+    with pytest.raises(DataNotFound) as error:
+        items()
+    assert "HKCANTO_ALIASES" not in str(error.value)
+
+
+def test_show_counts_the_items_of_a_benchmarks_own_data(quiz: Quiz) -> None:
+    quiz("", {**PLAIN, **OPTIONS}, {**PLAIN, **OPTIONS})
+    assert describe("quiz").facts["items"] == "2"

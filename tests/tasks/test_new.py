@@ -142,3 +142,49 @@ def test_what_it_prints_runs_in_both_harnesses(new: New) -> None:
         "lm_eval",
         "inspect",
     ]
+
+
+ITEM = ("邊個最高？", "獅子山", "大帽山", "太平山", "鳳凰山", "B")
+BIG5 = ",".join((*CHOICE, "\n邊個？", *"甲乙丙丁", "B")).encode("big5hkscs")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "kind", "says"),
+    [
+        ("a.csv", ",".join(ITEM), "multiple_choice", 'header = "?"'),
+        ("b.tsv", "你好\tnei5 hou2\n早晨\tzou2 san4", "g2p", 'header = "?"'),
+        ("c.csv", "question;A;B;answer\n邊個？;甲;乙;A", "multiple_choice", 'delimiter = "?"'),
+        ("d.json", '{"data": {"items": [{"question": "？"}]}}', "number", 'rows = "?"'),
+        ("e.json", '{"q1": {"question": "？"}, "q2": {}}', "number", "Keys: q1, q2"),
+        ("f.jsonl", '{"q": {"stem": "？"}, "key": [1]}', "number", "q.stem, key (a list)"),
+        ("g.json", '[{"question": "？", "image": "1.png"}]', "number", "column image holds"),
+        ("h.csv", "question,answer\n？,7\n？,8,9\n？,9", "number", "1 rows cannot be read"),
+        ("i.json", '[{"question": "？", "answer": 1}, {"question": "？"}]', "number",
+         "Only 1 of 2 rows have the column answer"),
+        ("j.csv", BIG5, "multiple_choice", "is in BIG5-HKSCS, not UTF-8"),
+    ],
+)  # fmt: skip
+def test_it_is_silent_about_nothing_that_a_file_leaves_open(
+    new: New, name: str, content: str | bytes, kind: str, says: str
+) -> None:
+    Path(name).write_bytes(content.encode() if isinstance(content, str) else content)
+    done = new(kind, None, "--from", name)
+    file = Path("my_quiz/benchmark.toml")
+    written = file.read_text("utf-8") if file.exists() else ""
+    assert says in " ".join((done.output + written).split())
+
+
+def test_what_it_asks_of_a_file_without_a_header_loads_when_answered(new: New) -> None:
+    Path("a.csv").write_text("\n".join([",".join(ITEM)] * 2), "utf-8")
+    new("multiple_choice", None, "--from", "a.csv")
+    file = Path("my_quiz/benchmark.toml")
+    text = file.read_text("utf-8").replace('answer = "?"  #', 'answer = "letter"  #')
+    text = text.replace('header = "?"', "header = false")
+    columns = 'question = "1", answer = "6", options = ["2", "3", "4", "5"]'
+    text = text.replace('question = "?", answer = "?", options = "?"', columns)
+    file.write_text(text, "utf-8")
+    catalogue._catalogue.cache_clear()
+    samples = load_task("my_quiz").samples
+    assert [(sample.question, sample.target) for sample in samples] == [
+        (ITEM[0], "B")
+    ] * 2

@@ -181,8 +181,8 @@ def test_files_that_are_not_data_are_refused_with_the_file_and_the_remedy(
         (b"\xef\xbb\xbf" + HTML.encode(), text, "HTML page"),
         (b"", ENDINGS, "empty"),
         (b"\n \r\n" * 100, ENDINGS, "empty"),
-        ("題,甲,A\n".encode("big5"), text, "line 1 is not UTF-8"),
-        ("題,甲,A\n".encode("utf-16"), text, "line 1 is not UTF-8"),
+        ("題,甲,A\n".encode("big5"), text, "in BIG5-HKSCS, not UTF-8.*iconv"),
+        ("題,甲,A\n".encode("utf-16"), text, "in UTF-16, not UTF-8.*iconv"),
         (b"q,A\nq\0,B\n", text, "line 2 has a NUL"),
         (b"q,A\nq,B\nq\xff,C\n", text, "line 3 is not UTF-8: byte 0xff at offset 9"),
     ):
