@@ -12,10 +12,7 @@ from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
 from itertools import accumulate
 
-from hkcanto_metrics.fluency import count_features
-from hkcanto_metrics.language import identify_language
 from hkcanto_metrics.reasoning import split_reasoning, strip_reasoning
-from hkcanto_metrics.translation_frame import TranslationFrame
 from hkcanto_metrics.translation_layout import TranslationReader, label_length
 
 
@@ -76,27 +73,12 @@ def clean_output(text: str, *, source: str = "", language: str = "") -> Cleaned:
     kept, removed = _unwrapped(text.strip(), candidates)
     ambiguous = False
     if source.strip():
-        inner, frame = TranslationFrame(source).without(kept)
-        inner, within = _unwrapped(inner, candidates - removed)
-        removed |= frame | within
         reader = TranslationReader(source.strip(), language)
-        translation, around, ambiguous = reader.find(inner)
-        if language == "yue" and frame and _is_written_chinese(translation):
-            # What was taken for notes may have had a version in the language asked for.
-            reader = TranslationReader(source.strip(), language)
-            other = reader.find(kept)
-            if identify_language(other[0]).language == "cantonese":
-                translation, around, ambiguous = other
-        kept, within = _unwrapped(translation.strip(), candidates - removed)
+        text, around, ambiguous = reader.find(kept)
+        kept, within = _unwrapped(text.strip(), candidates - removed)
         removed |= around | within
     named = tuple(name for name in (*_WRAPPINGS, *_AROUND) if name in removed)
     return Cleaned(kept, named, ambiguous)
-
-
-def _is_written_chinese(text: str) -> bool:
-    """Whether a text has words that only Written Chinese uses, and none of Cantonese."""
-    ratio, written = count_features(text)
-    return bool(written) and not ratio
 
 
 def _unwrapped(text: str, candidates: Set[str]) -> tuple[str, set[str]]:

@@ -1,19 +1,22 @@
-"""Find the translation in a response, by what could be a translation of the source.
+"""Find the translation in a response, by what each of its lines is.
 
-A response is split into lines. A line is ruled out if it is in another script than the one asked
-for, is a romanisation or a copy of the source, or speaks of translating although the source does
-not. The lines between two that are ruled out are a section. The translation is the fewest lines of
-a section that are as long as the source and have as many sentences. If other lines fit equally
-well, all are kept. Quality never counts.
+A response is cut into pieces: lines, cells of a table, headings before other text in a line. Each
+has one kind, by the first rule that fits: a courtesy, an offer, a comment, a romanisation, a copy
+of the source, a gloss, or text. Headings say what the text below them is. A kind that the source
+has, too, may be part of the translation. Of several texts, one under no heading of notes or
+alternatives, as long as the source and in the language asked for comes first; then the earliest.
+Quality never counts.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Set
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from rapidfuzz.distance import LCSseq
 
@@ -29,36 +32,49 @@ _CHARACTERS_READ, _LINES_READ = 30_000, 500
 _RELATED, _COPIED = 0.12, 0.88
 # Lengths relative to the source. Of 3,000 Cantonese references of English texts, 98 % have 0.76 to
 # 1.33 times its length; of Chinese texts, 0.88 to 1.09 times. A summary is much shorter.
-_SUMMARY, _SHORT, _HALF, _COMPLETE, _ENOUGH, _WHOLE, _FULL = (
-    0.15,
-    0.3,
-    0.5,
-    0.6,
-    0.7,
-    0.95,
-    1.25,
-)
+_SUMMARY, _SHORT, _HALF, _COMPLETE = 0.15, 0.3, 0.5, 0.6
+_ENOUGH, _WHOLE, _FULL = 0.7, 0.95, 1.25
 _CHARACTERS_IN_A_WORD = 1.3
 # The size of a source so short that length and wording show less.
 _FEW = 15
-_CLEAR = 0.1  # a difference of evidence that decides
-_HEAD, _LONGEST_LABEL, _LONGEST_NAME = 200, 60, 5
+_HEAD, _LONGEST_LABEL, _LONGEST_ANNOUNCEMENT = 200, 60, 80
+_LONGEST_NAME, _LONGEST_PAUSE = 5, 2
 
 _HAN_CHARACTER = re.compile(f"[{HAN}]")
 _UNIT = re.compile(rf"[{HAN}]|[^\W\d_{HAN}]+(?:['’][a-z]+)?[1-6]?")
-_NAME = re.compile(r"[^\W_\u3400-\u9fff]*(?:\d|[A-Z])[^\W_\u3400-\u9fff]*")
 _TONE = re.compile("[1-6]$|[āáǎàēéěèīíǐìōóǒòūúǔùǖǘǚǜ]")
 _SENTENCE = re.compile(r"[。！？!?]+|\.[. ]*(?=\W*(?:\s|$))")
-_QUESTION = re.compile("[?？]")
+_SENTENCE_END = re.compile(r"(?<=[。！!？?.…~])\s*|[,，]\s*")
 _QUOTED = re.compile(r"[「『“\"]([^「」『』“”\"]+)[」』”\"]")
 _PAIRED = re.compile("[→=＝]")  # a word and its explanation
+_NAME = re.compile(r"[^\W_\u3400-\u9fff]*(?:\d|[A-Z])[^\W_\u3400-\u9fff]*")
+_QUESTION = re.compile("[?？]")
+_OPENING = re.compile(r"(?:[\W_]|\d\d?[.、)]\s)*")
+_QUOTE_MARK = re.compile(r"(?m)^>\x20?")
+_QUOTED_SENTENCE = re.compile(r"([「『“\"].*[」』”\"])[。.]", re.DOTALL)
+_ARROW = re.compile(r"(?:→|⇒|[-=]>)\s*")
+_ENDS_IN_COLON = re.compile(r"[:：][\s*]*$")
+_BRACKETS = re.compile("[(（)）]")
+_COLON = re.compile("[:：→—]")
+_TABLE = re.compile(r"\|.*\|")
+_REMARK = ("(", "（", "[")
 _COLONS, _QUOTATION = (":", "："), ("「", "『", "“", '"')
-
 
 _PATTERNS = read_patterns(
     Path(__file__).with_suffix(".toml"), re.IGNORECASE | re.VERBOSE
 )
-_MARKS = ("turn", "label", "notes", "version", "bracket", "item", "closing")
+# What the text below a heading is, in the order in which headings are looked for.
+_HEADINGS = ("turn", "final", "version", "notes", "source", "named", "label")
+# The headings of the translation.
+_NAMED = {"final", "named", "label"}
+_ASIDES = {"notes", "version", "turn"}
+# A kind of text after a translation → the share of the source's length that comes before it.
+_TAILS = {"offer": _SHORT, "request": _SHORT, "comment": _HALF}
+# The kinds of pieces that may be the translation, or part of it.
+_TEXTS = ("text", "loose", "other", "copy")
+# The kinds that may follow a mark or a number.
+_WORDED = {"offer", *_HEADINGS}
+_MARKS = " 。！!.,，~～*…😊"
 
 # The names of the requested language. A text without a distinctive word may be in any variety of
 # Chinese.
@@ -70,13 +86,26 @@ _ASKED: dict[str, Set[Language]] = {
 }
 
 
+class Translation(NamedTuple):
+    """What was found in a response.
+
+    Attributes:
+        text: The translation, or the whole response if none is found; empty if the response has
+            only its romanisation.
+        removed: The names of the removed parts.
+        ambiguous: Whether several parts could be the translation; all of them are kept.
+    """
+
+    text: str
+    removed: Set[str] = frozenset()
+    ambiguous: bool = False
+
+
 class _Part:
     """A text with the units for comparing it: Chinese characters and words of other languages."""
 
-    def __init__(self, text: str, gap: str = "") -> None:
-        self.text, self.gap = text, gap
-        self.is_remark = text[:1] in ("(", "（") and "\n" not in gap
-        self.announced = False  # whether the line before it announces a translation
+    def __init__(self, text: str) -> None:
+        self.text = text
         self.folded = fold_script(text)
         self.units = _UNIT.findall(self.folded.lower())
         han = len(_HAN_CHARACTER.findall(self.folded))
@@ -85,14 +114,14 @@ class _Part:
         self.chinese = han > words
         toned = sum(map(bool, map(_TONE.search, self.units)))
         self.romanised = words > max(2, han) and toned > 0.3 * words
-        self.spelt = (
-            self.romanised and not han
-        )  # a gloss repeats the characters that it explains
-        self.about = any(
-            map(_PATTERNS["about"].search, (self.folded[:160], self.folded[-60:]))
-        )
+        self.romanised |= toned == words > 1 and not han
+        # A gloss repeats the characters that it explains.
+        self.spelt = self.romanised and not han
         lines = filter(None, map(str.strip, text.splitlines()))
-        self.sentences = sum(len(_SENTENCE.findall(line)) or 1 for line in lines)
+        # A line that ends in a colon belongs to the next one.
+        self.sentences = sum(
+            len(_SENTENCE.findall(line)) or not line.endswith(_COLONS) for line in lines
+        )
         self.bigrams = {*pairwise(self.units)}
 
     @cached_property
@@ -109,13 +138,45 @@ class _Part:
         return len(self.bigrams & other.bigrams) / len(self.bigrams)
 
 
-class _Lines(_Part):
-    """Lines in a row that may be the translation."""
+class _Piece(_Part):
+    """A piece of a response.
 
-    def __init__(self, section: list[_Part], start: int, end: int) -> None:
-        self.lines, self.section = section[start:end], section
-        super().__init__("".join(line.gap + line.text for line in self.lines).strip())
-        self.announced = section[0].announced
+    Args:
+        text: Its text.
+        gap: The white space before it.
+        heading: What the text below it is, if it is a heading.
+    """
+
+    def __init__(self, text: str, gap: str, heading: str = "") -> None:
+        super().__init__(text)
+        self.gap = gap
+        self.heading = heading
+        self.kind = "heading" if heading else ""
+
+
+@dataclass
+class _Block:
+    """Pieces of text in a row, under one heading."""
+
+    heading: str
+    kind: str
+    is_named: bool = False  # whether the heading names the language or a translation
+    pieces: list[_Piece] = field(default_factory=list)
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether it is in the script asked for, and not under a heading of something else."""
+        return self.heading not in _ASIDES and self.kind != "other"
+
+    @property
+    def is_remark(self) -> bool:
+        """Whether it is a remark in brackets."""
+        return self.pieces[0].text.startswith(_REMARK)
+
+    @cached_property
+    def whole(self) -> _Part:
+        """Its text, with the white space between its pieces."""
+        return _Part("".join(piece.gap + piece.text for piece in self.pieces).strip())
 
 
 def label_length(text: str) -> int:
@@ -125,7 +186,7 @@ def label_length(text: str) -> int:
         >>> label_length("譯文：好"), label_length("(Cantonese) 好"), label_length("好：好")
         (3, 11, 0)
     """
-    label = _PATTERNS["label"].match(fold_script(text[:_LONGEST_LABEL]))
+    label = _PATTERNS["own_label"].match(fold_script(text[:_LONGEST_LABEL]))
     return label.end() if label else 0
 
 
@@ -133,342 +194,470 @@ class TranslationReader:
     """What could be a translation of one source.
 
     Args:
-        source: The text to be translated. Marks that the source has, too, such as brackets around a
-            line, are ignored.
+        source: The text to be translated.
         language: The language asked for: ``yue``, ``zh`` or ``en``. By default, Cantonese is
             preferred to Written Chinese if the source is Written Chinese.
     """
 
     def __init__(self, source: str, language: str) -> None:
-        self.source, self.language, self.strict = source, language, True
+        self.source = source
         self.original = _Part(source[:_CHARACTERS_READ])
-        self.lines_of_source = len(list(filter(str.strip, source.splitlines())))
-        self.names = {name.lower() for name in _NAME.findall(source)}
-        self.about_language = (
-            _PATTERNS["language"].search(self.original.folded) is not None
-        )
-        heads = [
-            line.strip()[:_HEAD]
-            for line in self.original.folded.splitlines()[:_LINES_READ]
-        ]
-        marks = {name: _PATTERNS[name] for name in _MARKS}
-        self.marks = {
-            name: mark
-            for name, mark in marks.items()
-            if not any(map(mark.match, heads))
+        lines = self.original.folded.splitlines()[:_LINES_READ]
+        self.n_lines = len([*filter(str.strip, source.splitlines())])
+        self.is_short = self.original.size < _FEW
+        self.kinds = {
+            "about",
+            "courtesy",
+            "announces",
+            "item",
+            "closing",
+            "rule",
+            *_HEADINGS,
+            *_TAILS,
         }
-        self.brackets = re.search("[(（)）]", source) is not None
-        self.colon = re.search("[:：→—]", source) is not None
-        self.quotes = _QUOTED.search(source) is not None
-        self.removed: set[str] = set()
-        self.copies: list[_Part] = []
+        for kind in [*self.kinds]:
+            if any(_begins(kind, line) for line in lines):
+                self.kinds.discard(kind)
+        if _PATTERNS["language"].search(self.original.folded):
+            self.kinds.discard("about")
+        marks = {
+            "brackets": _BRACKETS,
+            "colon": _COLON,
+            "quotes": _QUOTED,
+            "table": _TABLE,
+            "quote": _QUOTE_MARK,
+            "arrow": _ARROW,
+        }
+        self.kinds |= {name for name, mark in marks.items() if not mark.search(source)}
+        self.names = {name.lower() for name in _NAME.findall(source)}
+        self.is_question = _QUESTION.search(source) is not None
+        self.asked = _ASKED.get(language, set())
+        if not language and self.original.language in {*_WRITTEN, None}:
+            self.asked = _ASKED["yue"]
+        self.chinese = {"yue": True, "zh": True, "en": False}.get(language)
 
-    def find(self, text: str) -> tuple[str, set[str], bool]:
+    def find(self, text: str) -> Translation:
         """Find the translation in a response.
 
         Args:
             text: The response, without wrapping around the whole of it.
 
-        Returns:
-            The translation, or the whole text if none is found; it is empty if the response has
-            only its romanisation. The names of the removed parts. Whether several parts could be
-            the translation; all are kept.
-
         Examples:
             >>> TranslationReader("He left.", "").find("佢走咗。\\n\\nNote: 佢 means he.")
-            ('佢走咗。', {'notes'}, False)
+            Translation(text='佢走咗。', removed={'notes'}, ambiguous=False)
             >>> TranslationReader("他走了。", "yue").find("他走了。\\n直接翻譯成粵語：佢走咗。")[0]
             '佢走咗。'
         """
-        lines, rest = self._lines(text)
-        spelt = [line for line in lines if line.spelt]
-        romanised = sum(line.size for line in spelt) >= _SHORT * self.original.size
-        passes = [(True, self.language), (False, self.language), (False, "")]
-        for self.strict, self.language in passes[: 2 if romanised else 3]:
-            sections = self._sections(lines)
-            size = sum(line.size for section in sections for line in section)
-            if self.copies or size >= _SUMMARY * self.original.size:
-                break
-        else:
-            if romanised:
-                return (
-                    "",
-                    {"romanisation", *(["notes"] if len(spelt) < len(lines) else [])},
-                    False,
-                )
-            return text, set(), False
-        best, ambiguous = self._choose(sections)
-        self._name_others(best.lines, lines)
-        goes_on = best.lines[-1] is lines[-1]
-        kept = best.text + (rest if goes_on else "")
-        if not self.source.startswith("。"):
-            kept = kept.removeprefix("。").lstrip()
-        if "\n" not in kept and (item := self._match("item", kept)):
-            kept = kept[item.end() :]
-        if "bracket" in self.marks and (inside := _PATTERNS["bracket"].fullmatch(kept)):
-            kept = inside[1]
-        elif not self.brackets and not re.search("[(（]", kept):
-            kept = kept.rstrip(")）")
-        return kept, self.removed, ambiguous
-
-    def _lines(self, text: str) -> tuple[list[_Part], str]:
-        """Split a text into its lines, with announcements and copies of the source apart."""
+        if "quote" in self.kinds:
+            text = _QUOTE_MARK.sub("", text)
         read = text[:_CHARACTERS_READ].splitlines(keepends=True)[:_LINES_READ]
-        parts: list[_Part] = []
+        pieces = [*self._pieces(read)]
+        blocks = self._blocks(pieces)
+        own = [block for block in blocks if block.is_answer]
+        if self._is_spelt(pieces) and not self._is_enough(own):
+            others = {"notes"} if len(blocks) or len(pieces) > 1 else set()
+            return Translation("", {"romanisation"} | others)
+        if not self._is_enough(blocks):
+            return Translation(text)
+        best, is_ambiguous = self._chosen(blocks)
+        kept = best.whole.text
+        if best.pieces[-1] is pieces[-1]:
+            kept += text[sum(map(len, read)) :]
+        removed = self._part_names(best, pieces)
+        return Translation(self._trimmed(kept), removed, is_ambiguous)
+
+    def _is_spelt(self, pieces: Sequence[_Piece]) -> bool:
+        """Whether a response has a romanisation of the translation."""
+        size = sum(piece.size for piece in pieces if piece.spelt)
+        return size >= _SHORT * self.original.size
+
+    def _is_enough(self, blocks: Sequence[_Block]) -> bool:
+        """Whether texts are long enough to be the translation, not a summary."""
+        size = sum(piece.size for block in blocks for piece in block.pieces)
+        return size >= _SUMMARY * self.original.size
+
+    def _chosen(self, blocks: Sequence[_Block]) -> tuple[_Block, bool]:
+        """The translation, and whether other lines beside it could be it, too."""
+        runs = [(run, block) for block in blocks for run in self._runs(block)]
+        if any(self._settles(run) for run, _ in runs):
+            runs = [pair for pair in runs if pair[0].heading != "later"]
+        best, block = max(runs, key=lambda pair: self._rank(pair[0]))
+        rivals = [run for run, beside in runs if beside is block]
+        rivals = [run for run in rivals if self._is_rival(run, best)]
+        if not rivals or self.original.size >= 2 * _FEW:
+            return best, False
+        places = [block.pieces.index(run.pieces[0]) for run in (best, *rivals)]
+        end = block.pieces.index((best, *rivals)[places.index(max(places))].pieces[-1])
+        return self._run(block, min(places), end + 1), True
+
+    def _is_rival(self, run: _Block, best: _Block) -> bool:
+        """Whether a run is as likely the translation as the best one, and another text."""
+        if run is best or run.is_remark:
+            return False
+        is_other = run.whole.share(best.whole) < _HALF
+        return is_other and self._rank(run) == self._rank(best)
+
+    def _pieces(self, lines: Sequence[str]) -> Iterator[_Piece]:
+        """Split lines into pieces, with headings and remarks apart."""
         gap = ""
-        for line in read:
-            pieces = [line.strip()]
-            before, copy, after = pieces[0].partition(self.source)
-            others = _Part(before + after if copy else "")
-            if others.about or others.size >= _COMPLETE * self.original.size:
-                pieces = [before, copy, after.lstrip(" →=>-–—:：")]
-            for piece in pieces:
-                while piece:
-                    opening = max(piece.rfind("("), piece.rfind("（"))
-                    is_closed = piece.rstrip("。. ")[-1:] in (")", "）")
-                    is_remark = opening > 0 and is_closed and not self.brackets
-                    end = self._head_length(piece) or (
-                        opening if is_remark else len(piece)
-                    )
-                    parts.append(_Part(piece[:end].strip(), gap))
-                    gap = " " if piece[:end][-1].isspace() else ""
-                    piece = piece[end:].strip()
+        for line in lines:
+            for segment in self._segments(line.strip()):
+                rest = segment
+                while rest:
+                    heading, end = self._heading(rest) or ("", self._text_length(rest))
+                    yield _Piece(rest[:end].strip(), gap, heading)
+                    gap = " " if rest[:end][-1].isspace() else ""
+                    rest = rest[end:].strip()
             gap += "\n" if line[-1:].isspace() else ""
-        return parts, text[sum(map(len, read)) :]
 
-    def _head_length(self, line: str) -> int:
-        """The length of a label or an announcement before other text in a line; 0 without one."""
-        turn = self._match("turn", line)
-        if turn and turn[1]:
-            return turn.end()
-        if "label" in self.marks and (length := label_length(line)):
-            return length
-        if not self.original.chinese and (foreign := _PATTERNS["foreign"].match(line)):
-            return foreign.end()
-        for name in () if self.about_language else ("colon", "opening"):
-            head = _PATTERNS[name].match(line)
-            announces = head and _PATTERNS["about"].search(fold_script(head[0]))
-            if head and announces and _UNIT.search(line, head.end()):
-                return 0 if name == "colon" and self.colon else head.end()
-        return 0
+    def _segments(self, line: str) -> list[str]:
+        """The cells of a row of a table, a copy of the source apart from other text, or the line."""
+        if "table" in self.kinds and _TABLE.fullmatch(line):
+            return [cell.strip() for cell in line.split("|")]
+        before, copy, after = line.partition(self.source)
+        if not copy:
+            return [line]
+        pair = _PATTERNS["pair"].match(after)
+        others = _Part(before + after)
+        if not others.units:
+            return [copy if pair else line]
+        if pair and "arrow" in self.kinds:
+            return [before.rstrip(" 「『“\"'*"), copy, "→" + after[pair.end() :]]
+        is_long = others.size >= _COMPLETE * self.original.size and not self.is_short
+        return [before, copy, after] if is_long or self._is_about(others) else [line]
 
-    def _sections(self, lines: list[_Part]) -> list[list[_Part]]:
-        """The lines that could be translation, in sections between those that could not."""
-        sections: list[list[_Part]] = [[]]
-        self.removed.clear()
-        self.copies.clear()
-        size, announced = 0.0, False
-        for line, after in pairwise([*lines, _Part("")]):
-            first = next((section[0] for section in sections if section), line)
-            asks = line.about and _PATTERNS["asks"].match(line.folded)
-            is_list = self._match("item", line.text) and not self._match(
-                "item", first.text
+    def _heading(self, text: str) -> tuple[str, int] | None:
+        """What a heading at the start of a text is about, and its length."""
+        folded = fold_script(text[:_HEAD])
+        arrow = _ARROW.match(text)
+        if arrow and "arrow" in self.kinds:
+            return "label", arrow.end()
+        opening = _OPENING.match(folded)
+        marks = opening[0] if opening else ""
+        for name in _HEADINGS:
+            heading = _PATTERNS[name].match(folded, len(marks))
+            if heading is None or name not in self.kinds:
+                continue
+            # A source about languages may be the name of one.
+            is_marked = marks.startswith(("#", "**")) or _ENDS_IN_COLON.search(
+                heading[0]
             )
-            ends = (  # something else begins after the translation
-                ("other turn", self._match("turn", line.text) or asks),
-                ("second version", self._match("version", line.text)),
-                (
-                    "romanisation" if line.romanised else "notes",
-                    self._match("notes", line.text),
-                ),
-                ("notes", is_list),
-            )
-            if size >= _SHORT and (named := [name for name, is_end in ends if is_end]):
-                self.removed.add(named[0])
-                break
-            is_out = self._is_out(line, after.text, sections, size)
-            before = sections[-1][-1] if sections[-1] else line
-            changes = (
-                not self.language
-                and before.chinese != line.chinese
-                and len(line.units) > 2
-            )
+            if "about" in self.kinds or is_marked:
+                return name, heading.end() + self._closing_length(
+                    folded, marks, heading
+                )
+        return self._announcement(text, folded)
+
+    def _closing_length(self, text: str, marks: str, heading: re.Match[str]) -> int:
+        """The length of the asterisks that close a heading which those before it open."""
+        is_open = "**" in marks and "**" not in heading[0]
+        return 2 if is_open and text.startswith("**", heading.end()) else 0
+
+    def _announcement(self, text: str, folded: str) -> tuple[str, int] | None:
+        """A sentence that announces a translation."""
+        if text.endswith(_COLONS) and "announces" in self.kinds:
+            is_short = len(text) <= _LONGEST_ANNOUNCEMENT
             if (
-                is_out
-                or changes
-                or ("\n" in line.gap and self._match("bracket", line.text))
+                is_short
+                and _PATTERNS["announces"].search(folded)
+                and not _PATTERNS["request"].match(folded)
             ):
-                sections.append([])
-                announced = is_out and not _SENTENCE.search(line.text[-2:])
-            if not is_out:
-                line.announced, announced = announced, False
-                sections[-1].append(line)
-                size += line.size / self.original.size
-        return [section for section in sections if section]
+                return "label", len(text)
+        if "about" in self.kinds and _PATTERNS["plan"].match(folded):
+            return "label", len(text)
+        if "courtesy" in self.kinds and (agreed := _PATTERNS["agrees"].match(folded)):
+            return "label", agreed.end()
+        if not self.original.chinese and (foreign := _PATTERNS["foreign"].match(text)):
+            return "label", foreign.end()
+        for name in ("colon", "quoting", "opening") if "about" in self.kinds else ():
+            head = _PATTERNS[name].match(folded)
+            if (
+                head
+                and _PATTERNS["about"].search(head[0])
+                and _UNIT.search(text, head.end())
+            ):
+                return (
+                    None
+                    if name == "colon" and "colon" not in self.kinds
+                    else ("label", head.end())
+                )
+        return None
 
-    def _is_out(
-        self, line: _Part, after: str, sections: list[list[_Part]], size: float
-    ) -> bool:
-        """Whether a line cannot be part of the translation."""
-        original, text = self.original, line.text
-        is_mark = not line.units or self._is_label(text) or self._match("turn", text)
-        if is_mark or text.startswith("```") or self._match("notes", text):
+    def _text_length(self, text: str) -> int:
+        """The length of a text before a remark in brackets."""
+        opening = max(text.rfind("("), text.rfind("（"))
+        is_closed = text.rstrip("。. ").endswith((")", "）"))
+        is_remark = opening > 0 and is_closed and "brackets" in self.kinds
+        return opening if is_remark else len(text)
+
+    def _is_about(self, part: _Part) -> bool:
+        """Whether a text speaks of translating, although the source does not."""
+        ends = part.folded[:160], part.folded[-60:]
+        return "about" in self.kinds and any(map(_PATTERNS["about"].search, ends))
+
+    def _blocks(self, pieces: Sequence[_Piece]) -> list[_Block]:
+        """The texts that may be the translation, each under its heading."""
+        blocks: list[_Block] = []
+        heading = ""
+        is_named = False
+        known = ""  # the translation as far as it is known
+        size = 0.0
+        goes_on = False
+        for piece, after in pairwise([*pieces, _Piece("", "")]):
+            share = size / self.original.size
+            piece.kind = piece.kind or self._kind(piece, after.text, share, known)
+            if heading == "turn" and share >= _SHORT:
+                goes_on = False  # another turn of the user goes on to the end
+            elif piece.heading:
+                heading = self._role(piece.heading, share)
+                is_named = piece.heading == "named"
+            elif piece.kind in _TAILS or piece.kind == "rule":
+                heading = "turn" if piece.kind == "request" else "notes"
+            if piece.kind not in _TEXTS:
+                goes_on = False
+                continue
+            is_version = goes_on and self._is_alternative(piece, blocks[-1])
+            if is_version:
+                heading = "version"
+            is_remark = _begins("bracket", piece.text) and "\n" in piece.gap
+            is_apart = is_version or is_remark
+            if is_apart or not goes_on or piece.kind != blocks[-1].kind:
+                blocks.append(_Block(heading, piece.kind, is_named))
+            blocks[-1].pieces.append(piece)
+            goes_on = True
+            if piece.kind in ("text", "loose") and heading not in _ASIDES:
+                size += piece.size
+                known += piece.text if piece.kind == "text" else ""
+        return blocks
+
+    def _is_alternative(self, piece: _Piece, block: _Block) -> bool:
+        """Whether a piece is the next of a list of translations."""
+        if "item" not in self.kinds or piece.size < _HALF * self.original.size:
+            return False
+        return _begins("item", piece.text) and _begins("item", block.pieces[0].text)
+
+    def _role(self, heading: str, share: float) -> str:
+        """What the text below a heading is."""
+        return "later" if heading in ("named", "label") and share >= _SHORT else heading
+
+    def _kind(self, piece: _Piece, after: str, share: float, known: str) -> str:
+        """What a piece of a response is, by the first rule that fits."""
+        if "rule" in self.kinds and share >= _COMPLETE and _begins("rule", piece.text):
+            return "rule"
+        if not piece.units or piece.text.startswith("```"):
+            return "mark"
+        if not share and "courtesy" in self.kinds and _begins("courtesy", piece.text):
+            return "courtesy"
+        # By then, the translation of one line has what the source says itself.
+        is_over = self.n_lines == 1 and share >= _ENOUGH
+        for kind in _TAILS if is_over else _TAILS.keys() & self.kinds:
+            least = _COMPLETE if self.n_lines > 1 else _TAILS[kind]
+            if share >= least and _begins(kind, piece.text):
+                return kind
+        if piece.romanised and not self.original.romanised:
+            return "romanisation"
+        if self._is_foreign(piece):
+            return "other"
+        is_long = piece.size >= _COMPLETE * self.original.size
+        similarity = LCSseq.similarity(piece.text, self.source) if is_long else 0
+        if similarity and similarity >= _COPIED * len(piece.text):
+            return "copy"
+        if self._is_talk(piece, after, share) or self._is_gloss(piece, share, known):
+            return "talk"
+        return "text" if self._goes_on(piece, share) else "loose"
+
+    def _is_talk(self, piece: _Piece, after: str, share: float) -> bool:
+        """Whether a piece speaks of translating, or announces what follows."""
+        is_long = piece.size >= _COMPLETE * self.original.size and not self.is_short
+        if self._is_about(piece) and (share >= _COMPLETE or not is_long):
             return True
-        asked = {"yue": True, "zh": True, "en": False}.get(self.language, line.chinese)
-        foreign = line.chinese != asked or not (line.chinese or original.chinese)
-        is_name = len(line.units) <= _LONGEST_NAME and {*line.units} <= {
-            *original.units
-        }
-        is_foreign = foreign and len(line.units) > 2 and not is_name
-        is_glossary = not self.colon and len(_PAIRED.findall(text)) > 1
-        if is_foreign or is_glossary or (line.romanised and not original.romanised):
+        announces = piece.text.rstrip("*").endswith(_COLONS) and "colon" in self.kinds
+        return announces and not is_long and not after.startswith(_QUOTATION)
+
+    def _is_gloss(self, piece: _Piece, share: float, known: str) -> bool:
+        """Whether a piece explains words."""
+        if "colon" in self.kinds and len(_PAIRED.findall(piece.text)) > 1:
             return True
-        is_long = line.size >= _COMPLETE * original.size
-        if is_long and LCSseq.similarity(text, self.source) >= _COPIED * len(text):
-            self.copies.append(line)
+        if share < _SHORT or "quotes" not in self.kinds:
+            return False
+        if (
+            "item" in self.kinds
+            and _begins("item", piece.text)
+            and not _begins("item", known)
+        ):
             return True
-        is_long, complete = is_long and original.size >= _FEW, size >= _COMPLETE
-        if line.about and not self.about_language and (complete or not is_long):
-            return True
-        if text.rstrip("*")[-1] in _COLONS and not self.colon and not is_long:
-            return after[:1] not in _QUOTATION
-        known = (
-            "".join(each.text for section in sections for each in section)
-            if complete
-            else ""
+        quoted = _QUOTED.findall(piece.text)
+        return any(
+            (share >= _COMPLETE and word in known) or (word[1:] and word in self.source)
+            for word in quoted
         )
-        quoted = [] if self.quotes else _QUOTED.findall(text)
-        repeated = [
-            each
-            for each in quoted
-            if each in known or (each[1:] and each in self.source)
-        ]
-        if size >= _SHORT and repeated:
-            return True
-        first = self.strict and not size and self.lines_of_source == 1
-        if first and self._match("closing", text):
-            return True
-        doubtful = first or (complete and line.size > _LONGEST_NAME)
-        return doubtful and not self._is_related(line)
 
-    def _is_label(self, text: str) -> bool:
-        return "label" in self.marks and label_length(text) == len(text)
+    def _is_foreign(self, piece: _Piece) -> bool:
+        """Whether a piece is in another script than the one asked for."""
+        original = self.original
+        asked = piece.chinese if self.chinese is None else self.chinese
+        if piece.chinese == asked and (piece.chinese or original.chinese):
+            return False
+        is_name = len(piece.units) <= _LONGEST_NAME
+        is_name = is_name and {*piece.units} <= {*original.units}
+        return len(piece.units) > _LONGEST_PAUSE and not is_name
 
-    def _is_comparable(self, part: _Part) -> bool:
-        return part.chinese and self.original.chinese and self.original.size >= _FEW
+    def _goes_on(self, piece: _Piece, share: float) -> bool:
+        """Whether a piece may begin or go on with the translation, not with the source."""
+        is_first = not share and self.n_lines == 1
+        if is_first and "closing" in self.kinds and _begins("closing", piece.text):
+            return False
+        is_late = share >= _COMPLETE and piece.size > _LONGEST_NAME
+        return not (is_first or is_late) or self._is_related(piece)
 
     def _is_related(self, part: _Part) -> bool:
+        """Whether a text shares words with the source, if both are Chinese."""
+        if self.is_short or not (part.chinese and self.original.chinese):
+            return True
         shared = len(part.bigrams & self.original.bigrams)
-        return not self._is_comparable(part) or shared > _RELATED * len(part.bigrams)
+        return shared > _RELATED * len(part.bigrams)
 
-    def _choose(self, sections: list[list[_Part]]) -> tuple[_Lines, bool]:
-        """The translation, and whether other lines could be it, too."""
-        size, short = self.original.size, self.original.size < _FEW
-        parts = [part for section in sections for part in self._fewest(section)]
-        others = [part for part in parts if part.size >= _COMPLETE * size]
-        others = [*filter(self._is_related, others)] or ([] if self.copies else others)
-        if self.copies and not others:
-            return _Lines(self.copies, 0, 1), False
-        best = others[0] if others else max(parts, key=lambda part: part.size)
-        asked = _ASKED.get(self.language, set())
-        if not self.language and {best.language, self.original.language} <= {
-            *_WRITTEN,
-            None,
-        }:
-            asked = _ASKED["yue"]
-        if asked and best.language not in (None, *asked):
-            long = [part for part in parts if part.size >= _HALF * size]
-            best = next((part for part in long if part.language in asked), best)
-        rivals: list[_Lines] = []
-        for part in others:
-            is_other = part.language not in (None, best.language, *asked)
-            if part is best or part.lines[0].is_remark or is_other:
-                continue
-            better = self._evidence(part) - self._evidence(best)
-            same = part.section is best.section
-            surely = better > _CLEAR and ((short and same) or self._is_comparable(part))
-            prefers = part.language in asked and best.language not in asked
-            announced = part.announced and not (best.announced or same)
-            if surely or (announced and (prefers or (short and better >= 0))):
-                best, rivals = part, []
-            elif (
-                same
-                and size < 2 * _FEW
-                and better >= -_CLEAR
-                and part.share(best) < _HALF
-            ):
-                rivals.append(part)
-        if rivals:  # they and the lines between them
-            section = best.section
-            places = [
-                section.index(line) for part in (best, *rivals) for line in part.lines
-            ]
-            best = _Lines(section, min(places), max(places) + 1)
-        return best, bool(rivals)
-
-    def _fewest(self, section: list[_Part]) -> list[_Lines]:
-        """The runs of the fewest lines that say as much as the source, one after the other."""
-        sizes = [line.size / self.original.size for line in section]
-        # A line that ends in a colon belongs to the next one.
-        open_ = [line.text[-1] in _COLONS for line in section]
-        counts = [0 if line.text[-1] in _COLONS else line.sentences for line in section]
-        is_long = self.original.size >= _FEW
-        if len(section) <= self.lines_of_source or (is_long and sum(sizes) <= _FULL):
-            return [_Lines(section, 0, len(section))]
-
-        def is_whole(start: int, end: int) -> bool:
-            size, n_lines = sum(sizes[start:end]), end - start
-            is_as_long = (
-                size >= _WHOLE or sum(counts[start:end]) >= self.original.sentences
-            )
-            is_as_long = is_as_long or (is_long and n_lines == self.lines_of_source)
-            return not open_[end - 1] and size >= _ENOUGH and is_as_long
-
-        runs: list[tuple[int, int]] = []
+    def _runs(self, block: _Block) -> list[_Block]:
+        """The runs of the fewest pieces that say as much as the source, one after the other."""
+        if self._is_one(block):
+            return [block]
+        runs: list[_Block] = []
         start = 0
-        for end in range(1, len(section) + 1):
-            while is_whole(start, end):
-                if runs and runs[-1][1] == end:
-                    runs.pop()
-                runs.append((start, end))
-                start = next(
-                    at
-                    for at in range(start + 1, end + 1)
-                    if at == end or not (open_[at - 1] or section[at].is_remark)
-                )
-        apart = runs[:1]
-        for run in runs:
-            if apart[-1][1] <= run[0]:
-                apart.append(run)
-        if len(apart) < 2:
-            apart = [(runs[0][0], runs[-1][1]) if runs else (0, len(section))]
-        return [_Lines(section, *run) for run in apart]
+        for end in range(1, len(block.pieces) + 1):
+            run = self._run(block, start, end)
+            if not self._is_complete(run):
+                continue
+            # Lines before it may go on with the source.
+            shorter = self._run(block, start + 1, end)
+            while self._is_complete(shorter) and not _is_open(run):
+                start += 1
+                run = shorter
+                shorter = self._run(block, start + 1, end)
+            runs.append(run)
+            start = end
+        return runs or [block]
+
+    @staticmethod
+    def _run(block: _Block, start: int, end: int) -> _Block:
+        """Some pieces of a block in a row."""
+        return _Block(
+            block.heading, block.kind, block.is_named, block.pieces[start:end]
+        )
+
+    def _is_one(self, block: _Block) -> bool:
+        """Whether a block is no longer than one translation."""
+        is_as_long = block.whole.size <= _FULL * self.original.size
+        return len(block.pieces) <= self.n_lines or (is_as_long and not self.is_short)
+
+    def _is_complete(self, run: _Block) -> bool:
+        """Whether a run says as much as the source."""
+        if not run.pieces or run.pieces[-1].text.endswith(_COLONS):
+            return False
+        size = run.whole.size / self.original.size
+        if size < _ENOUGH:
+            return False
+        if self.n_lines > 1:
+            return len(run.pieces) >= self.n_lines or size >= _FULL
+        return size >= _WHOLE or run.whole.sentences >= self.original.sentences
+
+    def _rank(self, run: _Block) -> tuple[float, ...]:
+        """How likely a run is the translation; the earliest of equal ones is."""
+        size = run.whole.size / self.original.size
+        is_related = run.kind != "loose" and self._is_related(run.whole)
+        is_related = is_related or run.heading in _NAMED
+        return (
+            run.kind != "other" and size >= _SUMMARY,
+            run.heading not in _ASIDES,
+            self._language_rank(run) if size >= _HALF and is_related else 0,
+            not run.is_remark,
+            min(size, _COMPLETE) if is_related else 0.0,
+            run.heading != "later",
+            run.kind != "copy",
+            run.heading == "final",
+            self.is_short and run.heading in _NAMED,
+            self._evidence(run.whole),
+        )
+
+    def _language_rank(self, run: _Block) -> int:
+        """2 for a text that is named as a translation and is in the language asked for, or 1 or 0."""
+        language = run.whole.language
+        if self.asked and language not in (None, *self.asked):
+            return 0
+        return 2 if run.is_named and language in self.asked else 1
+
+    def _settles(self, run: _Block) -> bool:
+        """Whether a run is in the language asked for, so that later headings begin something else."""
+        is_long = run.whole.size >= _SHORT * self.original.size
+        is_text = run.kind == "text" and run.heading not in ("later", *_ASIDES)
+        return is_long and is_text and run.whole.language in self.asked
 
     def _evidence(self, part: _Part) -> float:
-        """How much of the source's names and numbers a text has, and of its wording if Chinese."""
-        named = sum(name in part.text.lower() for name in self.names)
-        question = bool(_QUESTION.search(part.text)) == bool(
-            _QUESTION.search(self.source)
-        )
-        evidence = question / 5 + (named and 0.5 + named / len(self.names))
-        both_chinese = part.chinese and self.original.chinese
-        return evidence + (self.original.share(part) if both_chinese else 0)
+        """How much of the source's names, numbers and questions a text has."""
+        text = part.text.lower()
+        named = [name in text for name in self.names]
+        is_question = _QUESTION.search(text) is not None
+        share = sum(named) / len(named) if named else 0.0
+        is_close = part.share(self.original) > 2 * _RELATED
+        return share + is_close + (is_question == self.is_question)
 
-    def _name_others(self, kept: list[_Part], lines: list[_Part]) -> None:
-        """Name the lines before and after the translation."""
-        first, last = lines.index(kept[0]), lines.index(kept[-1])
-        size = sum(line.size for line in kept)
-        ended = bool({"other turn", "second version"} & self.removed)
-        for place, line in enumerate(lines):
-            notes = (
-                line.about or line.romanised or _PATTERNS["notes"].match(line.folded)
-            )
-            names = {
-                "label": self._is_label(line.text),
-                "code fence": line.text.startswith("```"),
-                "preamble": place < first,
-                "": place <= last or ended,
-                "romanisation": line.spelt,
-                "notes": notes or line.size < _SHORT * size,
-                "second version": line.chinese == kept[0].chinese,
-                "back-translation": True,
-            }
-            self.removed.add(next(name for name, is_so in names.items() if is_so))
-        self.removed.discard("")
+    def _trimmed(self, text: str) -> str:
+        """A translation without the marks of a list, brackets or a stop before it."""
+        if not self.source.startswith("。"):
+            text = text.removeprefix("。").lstrip()
+        quoted = _QUOTED_SENTENCE.fullmatch(text)
+        if quoted and "quotes" in self.kinds:
+            text = quoted[1]
+        item = _PATTERNS["item"].match(text)
+        if item and "\n" not in text and "item" in self.kinds:
+            text = text[item.end() :]
+        if "brackets" in self.kinds:
+            inside = _PATTERNS["bracket"].fullmatch(text)
+            text = inside[1] if inside else text
+            if not re.search("[(（]", text):
+                text = text.rstrip(")）")
+        return text
 
-    def _match(self, mark: str, text: str) -> re.Match[str] | None:
-        return (
-            self.marks[mark].match(fold_script(text[:_HEAD]))
-            if mark in self.marks
-            else None
-        )
+    def _part_names(self, best: _Block, pieces: Sequence[_Piece]) -> set[str]:
+        """The names of the pieces before and after the translation."""
+        first = pieces.index(best.pieces[0])
+        last = pieces.index(best.pieces[-1])
+        names: set[str] = set()
+        for piece in pieces[:first]:
+            names.add("label" if label_length(piece.text) else "preamble")
+        for piece in pieces[last + 1 :]:
+            names.add(self._part_name(piece, best.whole))
+        return names - {""}
+
+    def _part_name(self, piece: _Piece, translation: _Part) -> str:
+        """The name of a piece after the translation."""
+        if piece.text.startswith("```"):
+            return "code fence"
+        if piece.kind == "mark" or piece.heading == "label":
+            return ""
+        if piece.spelt:
+            return "romanisation"
+        if piece.heading == "turn" or piece.kind == "request":
+            return "other turn"
+        if piece.heading == "version":
+            return "second version"
+        if piece.kind not in _TEXTS or piece.size < _SHORT * translation.size:
+            return "notes"
+        is_version = piece.chinese == translation.chinese
+        return "second version" if is_version else "back-translation"
+
+
+def _is_open(run: _Block) -> bool:
+    """Whether the second piece of a run cannot begin a translation."""
+    first, second = run.pieces[:2]
+    return first.text.endswith(_COLONS) or second.text.startswith(_REMARK)
+
+
+def _begins(kind: str, text: str) -> bool:
+    """Whether a text is of a kind by its first words."""
+    folded = fold_script(text.strip()[:_HEAD]).replace("’", "'")
+    if kind == "courtesy":
+        sentences = [sentence.strip(_MARKS) for sentence in _SENTENCE_END.split(folded)]
+        spoken = [*filter(None, sentences)]
+        return bool(spoken) and all(map(_PATTERNS["courtesy"].fullmatch, spoken))
+    begin = _OPENING.match(folded) if kind in _WORDED else None
+    return _PATTERNS[kind].match(folded, begin.end() if begin else 0) is not None
