@@ -1,12 +1,13 @@
 """Read the rows of a task's subjects as items, and compare them with the published release."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 
 from .data.checks import media_columns, refuse_odd
 from .data.rows import ReleaseRows
-from .data.tables import Row, Table, UnreadableRow
+from .data.tables import LeftOutRow, Row, Table, UnreadableRow
 from .declarations import Subject
 from .errors import DataCorrupt
 from .kinds.base import Kind
@@ -51,7 +52,7 @@ def scored_rows(kind: Kind, release: ReleaseRows) -> ScoredRows:
     for subject in kind.task.subjects:
         table, samples, own_unreadable = _read(kind, release, subject, "test")
         for row in (*table.bad, *own_unreadable):
-            if is_ours(release):
+            if is_ours(release) and not isinstance(row, LeftOutRow):
                 raise row
             unreadable[row.where] = row
         # A bad row of a shared file belongs to an unknown subject.
@@ -130,8 +131,8 @@ def differences(subjects: Sequence[Subject], rows: ScoredRows) -> list[str]:
         if _has_published_total(subjects, rows):
             what += " (the total is as published)"
         sentences.append(f"{what}: {', '.join(numbers)}")
-    if rows.unreadable:
-        reasons = [f"{row.where}: {row.what}" for row in rows.unreadable]
+    reasons = [f"{row.where}: {row.what}" for row in _faulty(rows.unreadable)]
+    if reasons:
         sentences.append(
             f"{len(reasons)} unreadable rows were set aside: {'; '.join(reasons)}"
         )
@@ -212,12 +213,34 @@ def _refuse_media(kind: Kind, rows: Sequence[Row]) -> None:
         )
 
 
+def _faulty(rows: Sequence[UnreadableRow]) -> list[UnreadableRow]:
+    return [row for row in rows if not isinstance(row, LeftOutRow)]
+
+
+def left_out(rows: ScoredRows) -> str:
+    """Return how many rows are left out since they cannot be scored, and why; empty if none.
+
+    Examples:
+        >>> row = LeftOutRow("a.jsonl, row 7", "the language 'hi'")
+        >>> left_out(ScoredRows(unreadable=[row, row]))
+        "2 rows are left out, which cannot be scored: the language 'hi' (2)"
+    """
+    reasons = Counter(
+        row.what for row in rows.unreadable if isinstance(row, LeftOutRow)
+    )
+    if not reasons:
+        return ""
+    listed = ", ".join(f"{what} ({count})" for what, count in reasons.items())
+    return f"{reasons.total()} rows are left out, which cannot be scored: {listed}"
+
+
 def _refuse_many(
     name: str,
     unreadable: Sequence[UnreadableRow],
     readable: int,
     allowed: int,
 ) -> None:
+    unreadable = _faulty(unreadable)
     if len(unreadable) <= allowed:
         return
     first = unreadable[:_ROWS_SHOWN]

@@ -28,6 +28,7 @@ from .loading import (
     example_rows,
     is_comparable,
     is_ours,
+    left_out,
     refuse_unreadable,
     scored_rows,
 )
@@ -467,6 +468,8 @@ def _oversights(
     samples: Sequence[Sample],
 ) -> Iterator[str]:
     """Yield what the author of a task's entry may have overlooked in the data."""
+    if without := left_out(rows):
+        yield without
     unread = ", ".join(unread_columns(kind, rows.columns))
     if unread:
         yield (

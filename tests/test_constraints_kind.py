@@ -15,6 +15,7 @@ from hkcanto_tasks import load_task, read_runs, signing
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.errors import DataCorrupt, OptionError
 from hkcanto_tasks.kinds import constraints
+from hkcanto_tasks.printable import warn_once
 from hkcanto_tasks.results.statistics.estimates import harness_agreement, value_of
 from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.tasks import task_as_run
@@ -289,6 +290,24 @@ def test_a_file_of_ifeval_loads_as_it_is(asked: Callable[[str, str], Path]) -> N
         DataCorrupt, match="row 1: no instruction is named 'a:b'; give keywords"
     ):
         load_task("asked")
+
+
+def test_rows_of_ifeval_in_an_unknown_language_are_left_out_with_a_count(
+    asked: Callable[[str, str], Path], caplog: pytest.LogCaptureFixture
+) -> None:
+    asked_in = ["language:response_language"]
+    rows = [
+        {"prompt": "寫。", "instruction_id_list": asked_in, "kwargs": [{"language": language}]}
+        for language in ("en", "hi", "de", "hi")
+    ]  # fmt: skip
+    asked("prompts.jsonl", "\n".join(map(json.dumps, rows)))
+    warn_once.cache_clear()
+    loaded = load_task("asked")
+    says = "3 rows are left out, which cannot be scored: the language 'hi' (2), the language 'de' (1)"
+    assert len(loaded.samples) == 1
+    assert loaded.differences[0] == says
+    assert says in caplog.text
+    assert loaded.revision.endswith("-3rows")
 
 
 def test_a_wrong_constraint_in_a_release_is_not_set_aside(

@@ -189,6 +189,10 @@ class UnreadableRow(DataCorrupt):
         self.what = what
 
 
+class LeftOutRow(UnreadableRow):
+    """A row that is right, but that the package cannot score: any number of them is left out."""
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """A file of rows.

@@ -4,7 +4,7 @@ The figures are the four of IFEval (Zhou et al. 2023, section 2.2). The content 
 judged. The verifiers are in `hkcanto_metrics.constraints`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any, ClassVar
 
@@ -21,7 +21,7 @@ from hkcanto_metrics.constraints import (
 )
 from hkcanto_metrics.reasoning import Reasoned
 
-from ..data.tables import Row
+from ..data.tables import LeftOutRow, Row
 from ..errors import DataCorrupt
 from ..figures import figures
 from ..judgements import Judgement
@@ -29,6 +29,7 @@ from ..samples import Sample
 from .prompted import Prompted
 
 _ANSWERS = "constraint_answers.json"
+_LANGUAGE = "language:response_language"
 
 
 class Constraints(Prompted):
@@ -53,6 +54,7 @@ class Constraints(Prompted):
         """Read a request and its constraints.
 
         Raises:
+            LeftOutRow: IFEval's row asks for a language that no verifier knows.
             DataCorrupt: A constraint is invalid. Unlike other unreadable rows, such a row is never
                 set aside: it is the author's mistake, and may affect every row of the file.
         """
@@ -61,6 +63,7 @@ class Constraints(Prompted):
         try:
             if cell is None and ids is not None:
                 kwargs: Any = row.find(("kwargs",))
+                _refuse_languages(row, ids, kwargs)
                 constraints = read_ifeval(ids, kwargs)
             else:
                 constraints = read_constraints(cell)
@@ -108,6 +111,22 @@ class Constraints(Prompted):
                 verdicts = [follows(text, constraint) for text in texts]
                 readings.append([name, case.args, verdicts])
         return readings
+
+
+def _refuse_languages(
+    row: Row,
+    ids: Sequence[str],
+    kwargs: Sequence[Mapping[str, Any] | None] | None,
+) -> None:
+    """Refuse a row of IFEval that asks for a language that no verifier knows: 31 of its 541."""
+    for instruction, arguments in zip(ids, kwargs or (), strict=False):
+        language = (arguments or {}).get("language")
+        if instruction != _LANGUAGE or not isinstance(language, str):
+            continue
+        try:
+            read_ifeval([_LANGUAGE], [{"language": language}])
+        except ValueError:
+            raise LeftOutRow(row.where, f"the language {language!r}") from None
 
 
 def _reason(constraints: Sequence[Constraint], checks: Followed) -> str:
