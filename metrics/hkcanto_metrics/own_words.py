@@ -17,28 +17,34 @@ from hkcanto_metrics.script import HAN, fold_script, is_han
 _QUOTED = 4
 _PARTICLES = "嘅啦喇囉咯喎咩呀㗎𠺢啊吖嘞啫咋嗱咧噃啩呢吓嘛嗎吧呵哦嗯"
 # Characters that say that an option is right or wrong, and not why.
-_VERDICT = "答案正確啱錯揀選擇係唔因為所以都就嚟"
+_VERDICT = {*fold_script("答案正確啱錯揀選擇係唔因為所以都就嚟")}
 # Sentences of the reference translations with five or more characters have at least 2.3 per clause,
 # and sentences of twelve or more have at most three quarters in words that only Cantonese uses.
 # At most 23 % of their characters are particles.
-_LEAST_IN_A_CLAUSE, _MOST_IN_FEATURES, _MOST_PARTICLES, _LONG = 2, 0.85, 0.25, 12
-_LIST, _LEAST_IN_AN_ITEM = (
-    6,
-    3,
-)  # this many clauses are a list if they are shorter on average
+_LEAST_IN_A_CLAUSE = 2
+_MOST_IN_FEATURES = 0.85
+_MOST_PARTICLES = 0.25
+_LONG = 12
+_LIST = 6  # this many clauses are a list if they are shorter on average
+_LEAST_IN_AN_ITEM = 3
 # In these sentences, at least 58 % of 20 characters in a row are distinct; in loops such as
 # 唔想諗唔想睇, which GRPO leads to, at most 50 %.
-_WINDOW, _LEAST_DIFFERENT = 20, 0.55
+_WINDOW = 20
+_LEAST_DIFFERENT = 0.55
 # A clause repeats an earlier one if they share this much of its pairs of characters. Some clauses
 # in prose do so.
-_ALIKE, _MOST_ALIKE = 0.65, 0.3
-_LEAST_OWN = (
-    3  # different characters that are not in the question, unless fewer are asked for
-)
+_ALIKE = 0.65
+_MOST_ALIKE = 0.3
+# Different characters that are not in the question, unless fewer are asked for.
+_LEAST_OWN = 3
+# How a quotation is marked.
+_AS_QUOTATION = 1
+_AS_OPTION = 2
 
 _MARK = "\ue000"  # private-use character, put in place of an option
 _OPTION = rf"(?:{_MARK}|(?<![A-Za-z])[A-J](?![A-Za-z]))"
-_NAMED, _ANNOUNCED = re.compile(_OPTION), re.compile(rf"{_OPTION}[\s{_PARTICLES}]*$")
+_NAMED = re.compile(_OPTION)
+_ANNOUNCED = re.compile(rf"{_OPTION}[\s{_PARTICLES}]*$")
 _CLAUSE_END = re.compile(rf"[^\w\s{_MARK}]+|\n|(?<=[{HAN}])\s+(?=[{HAN}])")
 _LATIN_WORD = re.compile("[A-Za-z]+")
 
@@ -62,29 +68,41 @@ def without_quotations(
     """
     folded = fold_script(text)
     marks = bytearray(len(text))
-
-    shown = [fold_script(each.strip()) for each in options]
-    quoted = [(each, _QUOTED, 1) for each in (fold_script(question.strip()), *shown)]
-    # Half of an option names it.
-    quoted += [
-        (each, max(min(_QUOTED, len(each)), (len(each) + 1) // 2), 2) for each in shown
-    ]
-    for source, size, mark in quoted:
-        for gram in {
-            source[i : i + size] for i in range(len(source) - size + 1) if size > 1
-        }:
-            start = folded.find(gram)
-            while start >= 0:
-                marks[start : start + size] = bytes([mark]) * size
-                start = folded.find(gram, start + 1)
+    shown = [fold_script(option.strip()) for option in options]
+    for source in (fold_script(question.strip()), *shown):
+        _mark(marks, folded, source, _QUOTED, _AS_QUOTATION)
+    for option in shown:
+        half = (len(option) + 1) // 2  # half of an option names it
+        size = max(min(_QUOTED, len(option)), half)
+        _mark(marks, folded, option, size, _AS_OPTION)
     if not any(marks):
         return text
-    # A quoted option becomes one character; a quotation of the question leaves nothing.
-    parts = zip(text, marks, b"\0" + marks, strict=False)
-    marked = ((char, mark == 2 and before != 2, mark) for char, mark, before in parts)
-    return "".join(
-        _MARK if begins else "" if mark else char for char, begins, mark in marked
-    )
+    return _unquoted(text, marks)
+
+
+def _mark(marks: bytearray, text: str, source: str, size: int, mark: int) -> None:
+    """Mark where a text shares this many characters in a row with a source."""
+    if size < 2:
+        return
+    starts = range(len(source) - size + 1)
+    for gram in {source[start : start + size] for start in starts}:
+        place = text.find(gram)
+        while place >= 0:
+            marks[place : place + size] = bytes([mark]) * size
+            place = text.find(gram, place + 1)
+
+
+def _unquoted(text: str, marks: bytearray) -> str:
+    """Replace each quoted option by one character, and remove the other quotations."""
+    kept: list[str] = []
+    before = 0
+    for character, mark in zip(text, marks, strict=True):
+        if not mark:
+            kept.append(character)
+        elif mark == _AS_OPTION and before != _AS_OPTION:
+            kept.append(_MARK)
+        before = mark
+    return "".join(kept)
 
 
 def cantonese_share(
@@ -113,35 +131,60 @@ def cantonese_share(
     """
     share, prose, in_features = cantonese_prose(text)
     clauses = [clause for clause in _CLAUSE_END.split(prose) if clause]
-    verdict = {*fold_script(_VERDICT)} if answers else set()
-    if answers and (naming := [*filter(_NAMED.search, clauses)]):
-        bare = [clause for clause in naming if len(_different(clause) - verdict) < 2]
-        announcing = [*bare, *filter(_ANNOUNCED.search, naming)]
-        announcing = announcing or [
-            min(naming, key=lambda clause: len(_different(clause)))
-        ]
-        clauses = [clause for clause in clauses if clause not in announcing]
-    said = "".join(clauses)
-    han = [*filter(is_han, said)]
-    different, n_han = _different(said), len(han)
-    n_particles = sum(each in _PARTICLES for each in han)
-    own = different - {*fold_script(asked)} - verdict
-    n_clauses = sum(any(map(is_han, each)) for each in clauses)
-    windows = [{*han[start : start + _WINDOW]} for start in range(0, n_han, _WINDOW)]
-    is_loop = n_han >= _LONG and sum(map(len, windows)) < _LEAST_DIFFERENT * n_han
-    least = _LEAST_IN_AN_ITEM if n_clauses >= _LIST else _LEAST_IN_A_CLAUSE
-    is_telegram = (
-        in_features > _MOST_IN_FEATURES or n_particles > _MOST_PARTICLES * n_han
-    )
-    is_list = n_han < least * n_clauses or (len(different) >= _LONG and is_telegram)
+    copied = {*fold_script(asked)}
+    if answers:
+        clauses = _without_announcement(clauses)
+        copied |= _VERDICT
+    words = "".join(clauses)
+    han = [*filter(is_han, words)]
+    different = _different(words)
+    least_own = max(1, min(min_characters, _LEAST_OWN))
     is_short = len(_different(text)) < max(1, min_characters)
-    is_asked = len(own) < max(1, min(min_characters, _LEAST_OWN))
-    is_latin = len(_LATIN_WORD.findall(prose)) > n_han
-    if is_short or is_asked or is_latin or is_list or is_loop or is_degenerate(text):
+    is_copied = len(different - copied) < least_own
+    is_latin = len(_LATIN_WORD.findall(prose)) > len(han)
+    if is_short or is_copied or is_latin or is_degenerate(text):
+        return 0.0
+    if _is_list(clauses, han) or _is_loop(han):
+        return 0.0
+    if len(different) >= _LONG and _is_telegram(han, in_features):
         return 0.0
     repeated = _repeated(clauses)
     new = 1 - repeated if repeated > _MOST_ALIKE else 1
     return share * new * min(1, len(different) / max(1, min_characters))
+
+
+def _without_announcement(clauses: list[str]) -> list[str]:
+    """Leave out the clauses that only announce an option as the answer."""
+    naming = [*filter(_NAMED.search, clauses)]
+    if not naming:
+        return clauses
+    announcing = [*filter(_ANNOUNCED.search, naming)]
+    for clause in naming:
+        if len(_different(clause) - _VERDICT) < 2:
+            announcing.append(clause)
+    if not announcing:
+        announcing = [min(naming, key=lambda clause: len(_different(clause)))]
+    return [clause for clause in clauses if clause not in announcing]
+
+
+def _is_list(clauses: list[str], han: list[str]) -> bool:
+    """Whether clauses are too short for prose."""
+    n_clauses = sum(any(map(is_han, clause)) for clause in clauses)
+    least = _LEAST_IN_AN_ITEM if n_clauses >= _LIST else _LEAST_IN_A_CLAUSE
+    return len(han) < least * n_clauses
+
+
+def _is_loop(han: list[str]) -> bool:
+    """Whether a long text repeats the same characters."""
+    windows = [{*han[start : start + _WINDOW]} for start in range(0, len(han), _WINDOW)]
+    n_different = sum(map(len, windows))
+    return len(han) >= _LONG and n_different < _LEAST_DIFFERENT * len(han)
+
+
+def _is_telegram(han: list[str], in_features: float) -> bool:
+    """Whether a text has hardly more than particles and words that only Cantonese uses."""
+    n_particles = sum(character in _PARTICLES for character in han)
+    return in_features > _MOST_IN_FEATURES or n_particles > _MOST_PARTICLES * len(han)
 
 
 def _different(text: str) -> set[str]:
@@ -153,13 +196,19 @@ def _repeated(clauses: list[str]) -> float:
     """The share of the characters in clauses that nearly repeat an earlier one."""
     places: defaultdict[str, list[int]] = defaultdict(list)
     total = repeated = 0
-    for n, clause in enumerate(clauses):
-        han = [each for each in clause if is_han(each) and each not in _PARTICLES]
+    for number, clause in enumerate(clauses):
+        han = [
+            character
+            for character in clause
+            if is_han(character) and character not in _PARTICLES
+        ]
         pairs = {*map("".join, pairwise(han))}
-        shared = Counter(place for pair in pairs for place in places[pair][:_WINDOW])
+        shared: Counter[int] = Counter()
+        for pair in pairs:
+            shared.update(places[pair][:_WINDOW])
         total += len(han)
         if shared and max(shared.values()) >= _ALIKE * len(pairs):
             repeated += len(han)
         for pair in pairs:
-            places[pair].append(n)
+            places[pair].append(number)
     return repeated / (total or 1)
