@@ -16,7 +16,8 @@ from hkcanto_metrics.choice_forms import with_capital_labels, written_out
 from hkcanto_metrics.choice_rules import Decision, letter_decision, unread
 from hkcanto_metrics.choice_set_rules import set_decision, with_capital_letters
 from hkcanto_metrics.choice_statements import CONCLUDED, Statements
-from hkcanto_metrics.option_grammar import SAYS, Options, options_of
+from hkcanto_metrics.decision_words import SAYS
+from hkcanto_metrics.option_grammar import Options, options_of
 from hkcanto_metrics.response_text import Response, normalize_response, own_answer
 
 # A shortcut for the form of most direct answers; the rules read them the same way.

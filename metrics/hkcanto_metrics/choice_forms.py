@@ -3,7 +3,8 @@
 import re
 from collections.abc import Callable
 
-from hkcanto_metrics.option_grammar import SAYS, Options
+from hkcanto_metrics.decision_words import SAYS
+from hkcanto_metrics.option_grammar import Options
 from hkcanto_metrics.response_text import Response
 
 # An object with other members beside the answer, and the answer's member in it.

@@ -22,7 +22,8 @@ from hkcanto_metrics.choice_statements import (
     Statements,
     letters_of,
 )
-from hkcanto_metrics.option_grammar import AROUND, SAYS, Mention
+from hkcanto_metrics.decision_words import AROUND, SAYS
+from hkcanto_metrics.option_grammar import Mention
 
 _CLOSING = 150  # characters that may follow a conclusion
 _SHORT = 60  # characters of a last line that only concludes

@@ -18,8 +18,9 @@ from hkcanto_metrics.choice_statements import (
     Statements,
     letters_of,
 )
+from hkcanto_metrics.decision_words import AROUND, SAYS
 from hkcanto_metrics.number import parse_number
-from hkcanto_metrics.option_grammar import AROUND, SAYS, Mention
+from hkcanto_metrics.option_grammar import Mention
 from hkcanto_metrics.response_text import Response
 
 _LEAD = 40  # characters before an enumeration in the last line

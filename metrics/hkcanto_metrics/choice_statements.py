@@ -12,13 +12,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from hkcanto_metrics.option_grammar import (
-    AROUND,
-    SAYS,
-    Mention,
-    Options,
-    words_of,
-)
+from hkcanto_metrics.decision_words import AROUND, SAYS
+from hkcanto_metrics.option_grammar import Mention, Options, words_of
 from hkcanto_metrics.response_text import Response
 
 # The stances, from "not an answer" to the firmest.
