@@ -119,3 +119,34 @@ def test_a_template_of_any_model_is_looked_at(
     assert (
         "hkcanto_law: the chat template has a reasoning block" in caplog.text
     ) == said
+
+
+@pytest.mark.parametrize(
+    ("context", "gen_kwargs", "limit"),
+    [
+        (None, "", 32768),
+        (131072, "", 32768),
+        (32768, "", 24576),
+        (8192, "", 4096),
+        (8192, "max_gen_toks=8000", 8000),
+    ],
+)
+def test_reasoning_has_as_much_room_as_the_context_leaves(
+    context: int | None,
+    gen_kwargs: str,
+    limit: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Thinking, "max_length", context, raising=False)
+    results = evaluate(
+        "hkcanto_law",
+        model=Thinking(),
+        apply_chat_template=True,
+        gen_kwargs=gen_kwargs or None,
+        limit=1,
+        metadata={"reasoning": True},
+    )
+    settings = results["configs"]["hkcanto_law"]["generation_kwargs"]
+    assert settings["max_gen_toks"] == limit
+    (sample,) = results["samples"]["hkcanto_law"]
+    assert sample["arguments"][0][1]["max_gen_toks"] == limit

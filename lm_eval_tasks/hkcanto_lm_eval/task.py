@@ -23,6 +23,7 @@ from hkcanto_tasks.catalogue import benchmarks
 from hkcanto_tasks.errors import OptionError, in_command, without_traceback
 from hkcanto_tasks.figures import item_values, metric_signatures
 from hkcanto_tasks.judgements import Judgement
+from hkcanto_tasks.kinds.base import REASONING_TOKENS
 from hkcanto_tasks.kinds.judged import Judged
 from hkcanto_tasks.printable import readable_log
 from hkcanto_tasks.prompts import Example, without_system
@@ -54,6 +55,9 @@ _log.addFilter(readable_log)
 _ROOM_FOR_REASONING = """--metadata '{"reasoning": true}'"""
 _NO_SYSTEM = """--metadata '{"no_system": true}'"""
 _MANY_CUT_OFF = 0.05
+_ROOM_FOR_PROMPT = (
+    8192  # tokens of a context that the default limit for reasoning leaves free
+)
 
 _NO_SAMPLE = Sample(id="", target="A")
 _NO_ROW = {**msgspec.to_builtins(_NO_SAMPLE), "letters": ["A", "B"]}
@@ -341,17 +345,18 @@ class CatalogueTask(Task):
         built = super().construct_requests(doc, ctx, **kwargs)
         # lm-eval 0.4 returns a single request as it is.
         instances = built if isinstance(built, list) else [built]
+        model = _model_of(kwargs.get("chat_template"))
         settings: Config | None = None
         continuations: list[str] = []
         if self.OUTPUT_TYPE == "generate_until":
             settings = instances[0].arguments[1]
             self._complete(settings, prompt)
+            self._leave_room(settings, model)
         else:
             if self.OUTPUT_TYPE == "loglikelihood":
                 # Of the answer alone: lm-eval itself would put a separator before it.
                 instances[0].arguments = (ctx, self.kind.gold(sample))
             continuations = [instance.arguments[1] for instance in instances]
-        model = _model_of(kwargs.get("chat_template"))
         self._requests[sample.id] = Request(
             prompt=prompt,
             context=ctx,
@@ -368,6 +373,24 @@ class CatalogueTask(Task):
         if settings.get("until") == self._catalogue_stop:
             kind = prompt.task.kind
             settings["until"] = [*kind.sent_stop(chat=prompt.in_chat)]
+
+    def _leave_room(self, settings: Config, model: Any) -> None:
+        """Lower the default limit for reasoning if the model's context has no room for the prompt."""
+        limit = settings.get("max_gen_toks")
+        context = getattr(model, "max_length", None)
+        # lm-eval cuts the prompts of servers only if it sends them as tokens.
+        sends_text = hasattr(model, "base_url") and not model.tokenized_requests
+        is_cut = isinstance(context, int) and not sends_text
+        if not is_cut or limit != REASONING_TOKENS:
+            return
+        room = context - min(_ROOM_FOR_PROMPT, context // 2)
+        if room < limit:
+            settings["max_gen_toks"] = room
+            warning_once(
+                _log,
+                f"The model's context has {context:,} tokens by its max_length: {room:,} are for "
+                "reasoning and answer. Another limit: --gen_kwargs max_gen_toks=N.",
+            )
 
     @cached_property
     def _seed(self) -> Mapping[str, int | None]:

@@ -8,6 +8,7 @@ import pytest
 from statsmodels.stats.multitest import multipletests
 
 from hkcanto_tasks.results.reports.blocks import Note, TableBlock
+from hkcanto_tasks.results.reports.presentation import doubts
 from hkcanto_tasks.results.reports.summary import build_report
 from hkcanto_tasks.results.runs import Run, SkippedLog
 from hkcanto_tasks.results.statistics.estimates import estimate
@@ -319,3 +320,19 @@ def test_there_are_at_most_eight_sections() -> None:
     sections = build_report(runs).sections
     assert len(sections) <= 8
     assert [section.name for section in sections if section.is_summary] == ["results"]
+
+
+def test_the_figure_on_the_answered_stands_beside_one_with_cut_off_answers() -> None:
+    """Of 100 answers, 60 are right, 37 wrong and 3 cut off: 60.0, and 60 of 97 is 61.9."""
+    values = {"acc": [1.0] * 60 + [0.0] * 40, "unparsed_rate": [0.0] * 97 + [1.0] * 3}
+    for cut, doubt in ((3, "3% cut off, 61.9 on the answered"), (2, "")):
+        run = a_run(
+            "hkcanto_law",
+            values,
+            reasons=["letter"] * 97
+            + ["none: cut off"] * cut
+            + ["none: empty"] * (3 - cut),
+            truncated=[0.0] * 97 + [1.0] * cut + [0.0] * (3 - cut),
+        )
+        cut_off = [text for text in doubts(run) if "cut off" in text]
+        assert cut_off == [doubt] * bool(doubt)

@@ -232,7 +232,7 @@ def test_show_says_where_a_response_ends() -> None:
     output = hkcanto("show", "hkcanto_mmlu_en", "--shots", "0")
     assert f"at most 12 tokens; stop texts: {another}; in a chat: {another}\n" in output
     output = hkcanto("show", "hkmmlu", "-T", "reasoning=true")
-    assert "at most 8192 tokens; stop texts: none; in a chat: none\n" in output
+    assert "at most 32768 tokens; stop texts: none; in a chat: none\n" in output
 
 
 def test_show_takes_turns_as_an_option() -> None:

@@ -11,15 +11,21 @@ from collections.abc import (
 )
 from dataclasses import replace
 
+import numpy as np
+
 from ...figures import Figure
 from ..runs import UNREAD, Run
 from ..statistics.estimates import estimate, harness_agreement
 from ..statistics.intervals import Estimate
+from ..statistics.matching import points_of
 from .blocks import TableColumn, Value
 
 _COVERED = "Intervals and p-values cover only the sampling of items, not prompt, seed and decoding."
 MANY_UNREAD = 0.02
 """Share of unread responses above which a figure is doubtful."""
+
+MANY_CUT = 0.02
+"""Share of answers cut off at the token limit above which the figure on the others is shown."""
 
 FigureColumn = tuple[TableColumn, Callable[[Run], Value]]
 MODEL: FigureColumn = (TableColumn("Model"), lambda run: run.label)
@@ -137,12 +143,29 @@ def _result_doubts(run: Run) -> Iterator[str]:
     unread = unread_of(run)
     if unread and unread.value > MANY_UNREAD:
         yield f"{unread.value:.0%} unread"
+    yield from _cut_off(run)
     if (
         run.kind.is_generative
         and run.signature.prompt_known
         and run.decoding not in ("", "greedy")
     ):
         yield run.decoding
+
+
+def _cut_off(run: Run) -> Iterator[str]:
+    """Yield the share of answers that a token limit cut off, and the figure on the others."""
+    if len(run.items.reasons) < len(run.items):
+        return
+    unread = [reason.startswith("none: ") for reason in run.items.reasons]
+    cut = np.array(unread) & (run.items.truncated == 1)
+    share = cut.mean()
+    if not MANY_CUT < share < 1:
+        return
+    answered = replace(run, items=run.items.taken(np.flatnonzero(~cut).tolist()))
+    figure = estimate(answered, run.headline.name)
+    if figure:
+        points = figure.value * points_of(run.headline)
+        yield f"{share:.0%} cut off, {points:.1f} on the answered"
 
 
 def footer_of(runs: Sequence[Run]) -> Sequence[str]:
