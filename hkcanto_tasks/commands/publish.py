@@ -24,6 +24,10 @@ Relationship = Literal["first_party", "third_party", "collaborative", "other"]
 _RUNS = "Logs, as for hkcanto report. ORGANISATION/NAME=PATH gives the model's name on the hub."
 _TO = "eee: Every Eval Ever. hf: .eval_results of the model's repository. card: table for its card."
 _YOURS = "How you relate to the developer, for eee: first_party, third_party, collaborative, other."
+_AS = (
+    "Name of the model that answered, for all runs: needed if the provider names another one than "
+    "was asked."
+)
 _TASK = "Publish the runs of this task only, by its name in lm-eval. May be repeated."
 _ITEMS = option("For eee: also write each item's value, without its texts.", "--items")
 
@@ -43,6 +47,7 @@ def publish(
     ] = "",
     task: Annotated[list[str] | None, option(_TASK, metavar="TASK")] = None,
     items: Annotated[bool, _ITEMS] = False,
+    published_as: Annotated[str, option(_AS, "--as", metavar="ORGANISATION/NAME")] = "",
 ) -> None:
     """Write checked results for leaderboards and model cards, without questions or answers.
 
@@ -64,7 +69,7 @@ def publish(
         raise OptionError(
             f"--to {to} has no values of items. Take --to eee, or no --items."
         )
-    publishable, not_publishable = publishable_runs(read, task or ())
+    publishable, not_publishable = publishable_runs(read, task or (), published_as)
     refused = [
         f"{run.label} on {task_title(run)}: {reason}" for run, reason in not_publishable
     ]

@@ -206,6 +206,39 @@ def read_registry(
     return registry
 
 
+_COMMIT = re.compile("[0-9a-f]{40}")
+_DATA_NAME = re.compile(r"([0-9a-f]{7}(?:\+[0-9a-f]{7})*)(-\d+rows)?")
+
+
+def is_published(data: str, release: Release | None, home: str) -> bool:
+    """Return whether the name of data in a signature can be that of a published release.
+
+    Of a release with a pinned commit, only this one and those of its list of checksums can.
+
+    Args:
+        data: The name, such as `ba2a58b` or `b047f9f+ba2a58b-3rows`.
+        release: Where the benchmark is published.
+        home: The benchmark's folder.
+
+    Examples:
+        >>> is_published("abcdef0", HubDataset("org/quiz"), "")
+        True
+        >>> is_published("abcdef0", HubDataset("org/quiz", revision=40 * "1"), "")
+        False
+    """
+    match = _DATA_NAME.fullmatch(data)
+    if match is None:
+        return False
+    pinned: set[str] = set()
+    if isinstance(release, GitHubRelease):
+        pinned.add(release.commit)
+        pinned |= {file.commit for file in recorded_files(release, home).values()}
+    elif isinstance(release, HubDataset) and _COMMIT.fullmatch(release.revision or ""):
+        pinned.add(str(release.revision))
+    known = {commit[:7] for commit in pinned}
+    return not known or known.issuperset(match[1].split("+"))
+
+
 @cache
 def recorded_files(release: GitHubRelease, home: str) -> Registry:
     """Return the files in the registry of a release.

@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data.releases import is_published
 from ..declarations import Subject, TaskDefinition
 from ..figures import Figure, Pair
 from ..kinds.base import Kind
@@ -372,6 +373,9 @@ class Run:
         argument: Position of its path among the arguments of `read_runs`.
         name: The user's name for that argument.
         parts: The runs of its logs, if several logs share its subjects; `reported` is then empty.
+        contradictions: How its log contradicts itself, one sentence each.
+        other_model: Which other model answered than the one that was asked.
+        compared: Whether an audit compared its items and prompts with the release.
     """
 
     model: str
@@ -396,6 +400,9 @@ class Run:
     argument: int = 0
     name: str = ""
     parts: Sequence["Run"] = ()
+    contradictions: tuple[str, ...] = ()
+    other_model: str = ""
+    compared: bool = False
 
     # ------------------------------------------------------------------ its task and data
 
@@ -432,7 +439,12 @@ class Run:
     @property
     def trusted_data(self) -> bool:
         """Whether it ran on a pinned revision, so that its items are known."""
-        return bool(self.data) and self.signature.sort_of_data == "release"
+        benchmark = self.kind.task.benchmark
+        # An older version of the task may have had another pin.
+        return self.signature.sort_of_data == "release" and (
+            is_published(self.data, benchmark.release, str(benchmark.home))
+            or (bool(self.data) and bool(self.outdated))
+        )
 
     # ------------------------------------------------------------------ how it was made
 

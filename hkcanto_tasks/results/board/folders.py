@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 from ...errors import HKCantoError, on_disk
 from ..logs import argument, logs_in, read_runs
+from ..logs.checking import published_signature
 from ..logs.items import UNREADABLE, reason
 from ..publishing.runs import publishable_runs
 from ..runs import Run
 from ..statistics.estimates import value_of
-from .records import PublishedResult, checked_signature, read_record
+from .records import PublishedResult, read_record
 
 
 class LeftOut(NamedTuple):
@@ -53,11 +54,11 @@ def _without_records_of_logs(
     results: Sequence[PublishedResult],
 ) -> list[PublishedResult]:
     """Return sorted results; of a run's log and its record, only the log."""
-    logged = {_run_key(result) for result in results if result.standing == "checked"}
+    logged = {_run_key(result) for result in results if result.has_logs}
     kept = [
         result
         for result in results
-        if result.standing == "checked" or _run_key(result) not in logged
+        if result.has_logs or _run_key(result) not in logged
     ]
     kept.sort(
         key=lambda result: (
@@ -151,7 +152,7 @@ def _source(run: Run, sources: Mapping[Path, str]) -> str:
 
 def _result_of_run(run: Run, source: str) -> PublishedResult | LeftOut:
     try:
-        signature, kind = checked_signature(run.signature.text)
+        signature, kind = published_signature(run.signature.text)
     except HKCantoError as error:
         return LeftOut(source, str(error))
     values = {}
@@ -163,7 +164,7 @@ def _result_of_run(run: Run, source: str) -> PublishedResult | LeftOut:
     for name in sorted(run.generation):
         settings[name] = str(run.generation[name])
     return PublishedResult(
-        standing="checked",
+        standing="checked" if run.compared else "not compared",
         model=run.model,
         kind=kind,
         signature=signature,

@@ -28,9 +28,11 @@ Results = Sequence[PublishedResult]
 
 STANDINGS: Mapping[Standing, str] = {
     "checked": "Checked: figures computed from the logs",
+    "not compared": "Not compared: figures computed from logs, without the release to compare them",
     "self-reported": "Self-reported: records without logs, which nobody could check",
     "published": "Published in papers",
 }
+_TRUSTED: Sequence[Standing] = ("checked", "published")
 _HASHES = ("sent", "read", "metric", "pkg")
 _PAPERS_DATA = "release"
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
@@ -218,12 +220,12 @@ def tiers(results: Results) -> dict[PublishedResult, int]:
 
     A tier ends where a result is significantly worse than the tier's best: where the 95 % interval
     of their difference (Newcombe, 1998, method 10, as for independent samples) is below 0. This is
-    cautious, since the models answered the same items. Self-reported results open no tier if others
-    are there. Results without an interval have none.
+    cautious, since the models answered the same items. Results that nobody compared with the
+    release open no tier if others are there. Results without an interval have none.
     """
     ranked = [result for result in results if result.headline.low is not None]
     ranked.sort(key=_rank)
-    checked = [result for result in ranked if result.standing != "self-reported"]
+    checked = [result for result in ranked if result.standing in _TRUSTED]
     leaders = list[PublishedResult]()
     tier_of = dict[PublishedResult, int]()
     for result in checked or ranked:

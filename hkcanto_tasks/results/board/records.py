@@ -8,27 +8,22 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import lru_cache
 from math import inf, isclose
 from typing import Annotated, Any, Literal
 
 import msgspec
 
-from ...catalogue import known_signature
 from ...errors import LogError
 from ...figures import Figure
 from ...kinds.base import Kind
-from ...signatures import OF_A_JUDGE, OUTSIDE_THE_PROTOCOL, Signature
-from ...signing import signature_of
-from ...tasks import task_as_run
+from ...signatures import OUTSIDE_THE_PROTOCOL, Signature
+from ..logs.checking import published_signature
 from ..publishing.eee import LIBRARIES, UNITS
 from ..publishing.runs import MODEL
-from ..rescoring.runs import options_of
 from ..statistics.intervals import Estimate, published_estimate
 
-Standing = Literal["checked", "self-reported", "published"]
+Standing = Literal["checked", "not compared", "self-reported", "published"]
 
-_PARTS_OUTSIDE_THE_KIND = ("rationale", "rescored", *OF_A_JUDGE)
 _NOT_SETTINGS = ("deployment_type", "model_availability", "backend")
 _HARNESSES = {library: harness for harness, library in LIBRARIES.items()}
 _ROUNDING = 1e-4  # of a number of right answers
@@ -39,8 +34,9 @@ class PublishedResult:
     """A model's figures on a task: from logs, from a record, or from a paper.
 
     Attributes:
-        standing: `checked` if its logs were read, `self-reported` for a record alone, `published`
-            for a score in a paper.
+        standing: `checked` if its logs were read and compared with the release, `not compared` if
+            the release was not there, `self-reported` for a record alone, `published` for a score
+            in a paper.
         model: The model's name; on a board with whatever tells its runs apart.
         kind: The task as it was run.
         signature: Its signature.
@@ -62,6 +58,11 @@ class PublishedResult:
     url: str = ""
     source: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def has_logs(self) -> bool:
+        """Whether its figures were computed from logs."""
+        return self.standing in ("checked", "not compared")
 
     @property
     def headline(self) -> Estimate:
@@ -195,7 +196,7 @@ def _signature_and_kind(entries: Sequence[_Evaluation]) -> tuple[Signature, Kind
     texts = {entry.signature for entry in entries}
     if len(texts) > 1:
         raise LogError(f"it contradicts itself: it has {len(texts)} signatures")
-    signature, kind = checked_signature(*texts)
+    signature, kind = published_signature(*texts)
     details = entries[0].source_data.additional_details
     items = details.get("items")
     expected = published_item_count(kind) or details.get("items_expected")
@@ -217,40 +218,6 @@ def _settings(file: _File, harness: str) -> dict[str, str]:
 
 
 # ---------------------------------------------------------------------- the catalogue's side
-
-
-@lru_cache(maxsize=1024)
-def checked_signature(text: str) -> tuple[Signature, Kind]:
-    """Return a signature and the task as it was run, which must be the catalogue's.
-
-    Raises:
-        LogError: The prompts are not the catalogue's, the data is unknown, or only a part of the
-            task was run.
-        OptionError: The task does not have one of its options.
-    """
-    signature = known_signature(text)
-    if signature.data == "sample" or "local" in signature.data or not signature.data:
-        raise LogError(f"its data ({signature.data}) is not a published revision")
-    if "subjects" in signature.parts:
-        raise LogError("it covers only some subjects")
-    kind = task_as_run(signature.task, shots=signature.shots, **options_of(signature))
-    ours = signature_of(kind, signature.data)
-    if signature.version != ours.version:
-        raise LogError(
-            f"it is of version {signature.version} of {signature.task}, not "
-            f"{ours.version}. Score its log again (hkcanto rescore), and publish that"
-        )
-    differences = [
-        f"{part}:{theirs}, not {part}:{our_part}"
-        for part, (our_part, theirs) in ours.differs(signature).items()
-        if part not in _PARTS_OUTSIDE_THE_KIND
-    ]
-    if differences:
-        raise LogError(
-            f"its signature is unknown: version {ours.version} has not "
-            f"{', '.join(differences)}"
-        )
-    return signature, kind
 
 
 def published_item_count(kind: Kind, part: str = "") -> int:

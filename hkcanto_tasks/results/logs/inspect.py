@@ -3,11 +3,12 @@
 They are read without Inspect, which needs seconds to import and minutes for large logs.
 """
 
+import re
 import struct
 import zipfile
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
@@ -28,14 +29,17 @@ from ...samples import Sample
 from ...signatures import Signature
 from ...tasks import task_as_run
 from ..runs import Reported, Run, Sent, Settings, SkippedLog, Usage
+from .checking import other_model, signature_doubt, uneven_votes
 from .items import (
     CHAT,
     SCORE_AGAIN,
     UNREADABLE,
     WITH_SYSTEM,
+    Evidence,
     ItemRows,
     Json,
     NewItemRows,
+    Request,
     decode,
     hashed,
     left_out,
@@ -49,7 +53,9 @@ _JUDGE_PREFIX = f"{_SCORER}_"
 _JUDGES = ("judged_translation", "judged_summary")
 _LENGTH_LIMITS = ("max_tokens", "model_length", "length")
 _ZSTANDARD = 93
+_ATTACHMENT = "attachment://"
 _HIGHEST_SCORE = 1e9  # of a judge; real ones are from 0 to 5
+_FINGERPRINT = re.compile(rb'"system_fingerprint":\s*"([^"]+)"')
 Samples = dict[str, Callable[[], Any]]
 """Name of a sample → a function that decodes it."""
 
@@ -69,6 +75,7 @@ class _Eval(msgspec.Struct):
     model_base_url: str | None = None
     model_args: Json = {}
     dataset: Json = {}
+    task_args: Json = {}
     config: Json = {}
     model_generate_config: Json = {}
     model_roles: dict[str, _Role | list[_Role]] | None = None
@@ -110,6 +117,7 @@ class _Log(msgspec.Struct):
 class _Metadata(Sample, frozen=True, gc=False, kw_only=True):
     task: str = ""
     no_system: bool = False
+    options: Json = msgspec.field(default_factory=dict)
 
 
 class _LoggedSample(msgspec.Struct, gc=False):
@@ -118,12 +126,16 @@ class _LoggedSample(msgspec.Struct, gc=False):
     output: Json
     scores: dict[str, Json] | None = None
     error: Any = None
+    epoch: int = 1
     model_usage: dict[str, Json] = {}
     # Such as a judge's, which `model_usage` includes.
     role_usage: dict[str, Json] = {}
     started_at: datetime | None = None
     completed_at: datetime | None = None
     events: msgspec.Raw = msgspec.Raw(b"[]")
+    messages: msgspec.Raw = msgspec.Raw(b"[]")
+    events_data: msgspec.Raw = msgspec.Raw(b"null")
+    attachments: msgspec.Raw = msgspec.Raw(b"{}")
 
 
 class _ScoredSample(msgspec.Struct, gc=False):
@@ -148,6 +160,8 @@ def inspect_runs(path: Path, new_rows: NewItemRows) -> Iterator[Run | SkippedLog
                 answers.add(load())
             except UNREADABLE as error:
                 answers.problems.append(f"{name}: {reason(error)}")
+    if uneven := _uneven_votes(log, answers):
+        raise LogError(uneven)
     scored = answers.scored
     expected = scored + len(answers.problems)
     if missing := left_out(answers.problems, scored, expected):
@@ -179,6 +193,9 @@ class _Answers:
         planned: The settings in the log's plan.
         sent: The settings of the first request that led to a scored response.
         models: The models that answered, by the provider.
+        fingerprints: The provider's fingerprints of these models.
+        recorded: Task → the options that its items record, each once.
+        epochs: Task, item and epoch of each sample.
         spans: The start and end of each sample that was answered by a model.
         unscored: Number of samples without a score.
         problems: Why samples could not be read.
@@ -195,6 +212,9 @@ class _Answers:
         self.planned = _planned(log)
         self.sent = self.planned
         self.models: set[str] = set()
+        self.fingerprints: set[bytes] = set()
+        self.recorded: dict[tuple[str, bytes], _Metadata] = {}
+        self.epochs: list[str] = []
         self.spans: list[tuple[float, float]] = []
         self.unscored = 0
         self.problems: list[str] = []
@@ -214,6 +234,11 @@ class _Answers:
             return
         if not self.scored:
             self.sent = _requested(self.planned, sample)
+        metadata = sample.metadata
+        self.epochs.append(f"{metadata.task} {metadata.id} in epoch {sample.epoch}")
+        options = msgspec.json.encode(metadata.options)
+        self.recorded.setdefault((metadata.task, options), metadata)
+        self.fingerprints |= _fingerprints(sample)
         # Empty if no request was made.
         self.models.add(str(sample.output.get("model") or ""))
         usage = _usage(sample)
@@ -230,6 +255,25 @@ class _Answers:
         if sample.started_at and sample.completed_at and sample.model_usage:
             start = sample.started_at.timestamp()
             self.spans.append((start, sample.completed_at.timestamp()))
+
+
+def _uneven_votes(log: _Log, answers: _Answers) -> str:
+    """Return which item has more votes than others; empty if all have equally many."""
+    if repeated := uneven_votes(answers.epochs, is_whole=False):
+        return repeated
+    epochs = int(log.eval.config.get("epochs") or 1)
+    is_whole = _status(log, answers) == "success"
+    for items in answers.items.values():
+        if uneven := uneven_votes(items.ids, epochs, is_whole=is_whole):
+            return uneven
+    return ""
+
+
+def _fingerprints(sample: _LoggedSample) -> set[bytes]:
+    """Return the provider's fingerprints of the model that answered, if a log has any."""
+    if sample.role_usage:
+        return set()  # some may be a judge's
+    return {*_FINGERPRINT.findall(bytes(sample.events))}
 
 
 def _signatures(evaluation: _Eval) -> dict[str, Signature]:
@@ -277,7 +321,40 @@ def _run(
         usage=msgspec.structs.replace(
             Usage.total(answers.usage[task]), seconds=_seconds(evaluation, answers)
         ),
+        contradictions=tuple(_contradictions(evaluation, answers, task)),
+        other_model=_other_model(evaluation, answers),
     )
+
+
+def _contradictions(evaluation: _Eval, answers: _Answers, task: str) -> Iterator[str]:
+    """Yield how the signature of a task contradicts the options that its items record."""
+    signature = answers.signatures[task]
+    names: dict[str, Json] = {}
+    for (name, _), metadata in answers.recorded.items():
+        if task in ("", name):
+            names[name] = metadata.options
+    is_ours = evaluation.task.startswith("hkcanto/")
+    shots = evaluation.task_args.get("shots") if is_ours else None
+    if isinstance(shots, str) and shots.isdecimal():
+        shots = int(shots)
+    reasons = [
+        signature_doubt(signature, name, shots, options)
+        for name, options in names.items()
+    ]
+    yield from dict.fromkeys(filter(None, reasons or [signature_doubt(signature)]))
+
+
+def _other_model(evaluation: _Eval, answers: _Answers) -> str:
+    """Return which other model answered, or that the model changed; empty if neither."""
+    models = sorted(answers.models - {""})
+    if len(models) > 1:
+        return f"answered by {', '.join(models)}"
+    if other := other_model(evaluation.model, models):
+        return other
+    if len(answers.fingerprints) > 1:
+        marks = ", ".join(sorted(mark.decode() for mark in answers.fingerprints))
+        return f"the model changed during the run, by its system_fingerprint: {marks}"
+    return ""
 
 
 def _status(log: _Log, answers: _Answers) -> str:
@@ -296,9 +373,8 @@ def _notes(log: _Log, answers: _Answers) -> Iterator[str]:
         yield _judge_note(log)
     if answers.planned.system:
         yield WITH_SYSTEM
-    models = sorted(answers.models - {""})
-    if len(models) > 1:
-        yield f"answered by {', '.join(models)}"
+    if other := _other_model(log.eval, answers):
+        yield other
     if answers.unscored:
         total = answers.scored + answers.unscored
         yield f"{answers.unscored} of {total} items have no score, because of errors"
@@ -551,17 +627,60 @@ def _add(items: ItemRows, sample: _LoggedSample) -> None:
         truncated=truncated,
         prompt=_prompt(sample) if items.texts else "",
         requested=msgspec.convert(logged.get("requested"), tuple[str, str] | None),
+        evidence=_evidence(sample) if items.EVIDENCE else None,
     )
+
+
+def _evidence(sample: _LoggedSample) -> Evidence:
+    """Return what a log shows of a request and its response, in each place that has it."""
+    messages = msgspec.json.decode(sample.messages, type=list[Json])
+    requests = [_turns(_input(sample))]
+    responses = [str(sample.output.get("completion") or "")]
+    if messages and messages[-1].get("role") == "assistant":
+        requests.append(_turns(messages[:-1]))
+        responses.append("".join(_parts(messages[-1], "text")))
+    events: list[Json] = msgspec.json.decode(sample.events)
+    pool = (msgspec.json.decode(sample.events_data) or {}).get("messages") or []
+    attachments: dict[str, str] = msgspec.json.decode(sample.attachments)
+    for event in events:
+        if event.get("event") == "model" and not event.get("role"):
+            sent = [*(event.get("input") or ())]
+            for start, end in event.get("input_refs") or ():
+                sent += pool[start:end]
+            # `inspect score` leaves out the messages of short samples.
+            if sent:
+                requests.append(_turns(sent, attachments))
+    return Evidence([Request(turns) for turns in requests], responses)
+
+
+def _turns(
+    messages: Sequence[Json],
+    attachments: Mapping[str, str] | None = None,
+) -> list[tuple[str, str]]:
+    """Return the role and text of messages; long texts of events are attachments."""
+    turns: list[tuple[str, str]] = []
+    for message in messages:
+        text = "".join(_parts(message, "text"))
+        name = text.removeprefix(_ATTACHMENT)
+        if name != text:
+            text = (attachments or {}).get(name, text)
+        turns.append((str(message.get("role", "")), text))
+    return turns
+
+
+def _input(sample: _LoggedSample) -> list[Json]:
+    if isinstance(sample.input, str):
+        return [{"role": "user", "content": sample.input}]
+    return sample.input
 
 
 def _prompt(sample: _LoggedSample) -> str:
-    messages = sample.input
-    if isinstance(messages, str):
-        messages = [{"role": "user", "content": messages}]
-    return "\n\n".join(
-        f"[{message.get('role', '')}]\n{''.join(_parts(message, 'text'))}"
-        for message in messages
-    )
+    return conversation_text(_turns(_input(sample)))
+
+
+def conversation_text(turns: Iterable[tuple[str, str]]) -> str:
+    """Return messages as one text, for people to read."""
+    return "\n\n".join(f"[{role}]\n{text}" for role, text in turns)
 
 
 def _parts(

@@ -38,6 +38,34 @@ NewItemRows = Callable[[Signature], "ItemRows"]
 _MOST_NAMES = 64  # A hostile log may have a different metric for each item.
 
 
+class Request(NamedTuple):
+    """A request as a log shows it.
+
+    Attributes:
+        messages: Role and text of each message; a plain text has an empty role.
+        continuation: The text whose log-likelihood was measured.
+    """
+
+    messages: Sequence[tuple[str, str]]
+    continuation: str = ""
+
+
+class Evidence(NamedTuple):
+    """What a log shows of how an answer came about, for an audit.
+
+    Attributes:
+        requests: The requests; or one request, in each place that has it.
+        responses: The response, in each place that has it.
+        likelihoods: The log-likelihood of each continuation.
+        chat_template: The text of the chat template; empty if it was not logged.
+    """
+
+    requests: Sequence[Request]
+    responses: Sequence[str] = ()
+    likelihoods: Sequence[float] = ()
+    chat_template: str = ""
+
+
 class _ItemRow(NamedTuple):
     """A row of `Items`, whose columns have the same names in the plural."""
 
@@ -62,6 +90,9 @@ class ItemRows:
 
     NEEDS_SCORES: ClassVar[bool] = True
     """Whether a response without a judgement is left out."""
+
+    EVIDENCE: ClassVar[bool] = False
+    """Whether the evidence for each answer is wanted."""
 
     def __init__(self, kind: Kind, texts: bool = False) -> None:
         self.kind = kind
@@ -93,6 +124,11 @@ class ItemRows:
     def __len__(self) -> int:
         return len(self._rows)
 
+    @property
+    def ids(self) -> Sequence[str]:
+        """The item of each answer so far."""
+        return self._column("id")
+
     def add(
         self,
         sample: Sample,
@@ -105,6 +141,7 @@ class ItemRows:
         truncated: float | None = None,
         prompt: str = "",
         requested: tuple[str, str] | None = None,
+        evidence: Evidence | None = None,
     ) -> None:
         """Add an item.
 
@@ -118,11 +155,12 @@ class ItemRows:
             truncated: 1 if the response ended at a length limit, 0 if not; None if unknown.
             prompt: The prompt as sent.
             requested: Hashes of the request as sent and of the catalogue's, if logged.
+            evidence: What the log shows of its request and response; only an audit needs it.
 
         Raises:
             LogError: Its subject is not in the catalogue, or it lacks a judgement.
         """
-        del reasoning
+        del reasoning, evidence
         if judgement is None:
             what = "no scores of this version (--predict_only?)"
             raise LogError(f"{what}: {SCORE_AGAIN}")

@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,13 +21,16 @@ from ...kinds.base import Kind
 from ...samples import Sample
 from ...signatures import Signature
 from ..runs import Harness, Reported, Run, Sent, Settings, SkippedLog, Usage
+from .checking import signature_doubt, uneven_votes
 from .items import (
     CHAT,
     UNREADABLE,
     WITH_SYSTEM,
+    Evidence,
     ItemRows,
     Json,
     NewItemRows,
+    Request,
     decode,
     left_out,
     reason,
@@ -50,6 +54,8 @@ class Origin(msgspec.Struct):
     available: int
     usage: Usage = Usage()
     sent: Sent = Sent()
+    contradictions: tuple[str, ...] = ()
+    other_model: str = ""
 
 
 class _Results(msgspec.Struct):
@@ -78,6 +84,7 @@ class _Logged(msgspec.Struct, gc=False):
     filtered_resps: list[Any]
     arguments: msgspec.Raw = msgspec.Raw(b"{}")
     filter: str = "none"
+    resps: msgspec.Raw = msgspec.Raw(b"[]")
     # Only in logs written by `hkcanto rescore`, from Inspect's samples.
     reasoning: str = ""
     output_tokens: float | None = None
@@ -91,6 +98,12 @@ _SENDS_SEED = re.compile(
     "^(local|openai|azure-openai)-.*completions$|^(Local|OpenAI|Azure).*Completion"
 )
 _DEFAULT_SEED = 1234
+
+
+class _Turn(msgspec.Struct):
+    role: str
+    content: Any
+
 
 _RESULTS = msgspec.json.Decoder(_Results, strict=False)
 _LOGGED = msgspec.json.Decoder(_Logged)
@@ -165,9 +178,13 @@ def lm_eval_runs(path: Path, new_rows: NewItemRows) -> Iterator[Run | SkippedLog
                 cause = f"no samples_…_{head.stamp}.jsonl; {advice}"
                 tasks_left_out[cause].append(name)
                 continue
-            answers = _answers(samples, new_rows(task.signature))
+            rows = new_rows(task.signature)
+            answers = _answers(samples, rows, head.results.chat_template or "")
         except UNREADABLE as error:
             yield SkippedLog(path, f"{name}: {reason(error)}")
+            continue
+        if uneven := uneven_votes(answers.items.ids):
+            yield SkippedLog(samples, uneven)
             continue
         scored = len(answers.items)
         status = "success"
@@ -261,14 +278,27 @@ def _run(
         ),
         log_id=str(results.date or ""),
         usage=_usage(head, task, items),
+        contradictions=_contradictions(task),
     )
     if results.rescored is None:
         return run
     # The record of the original run counts.
     original = msgspec.structs.asdict(results.rescored)
+    original["contradictions"] += run.contradictions
     if run.unfinished:
         original["status"] = run.status
     return replace(run, **original)
+
+
+def _contradictions(task: _Task) -> tuple[str, ...]:
+    """Return how the log's signature contradicts the options that lm-eval recorded."""
+    doubt = signature_doubt(
+        task.signature,
+        str(task.config.get("dataset_name") or ""),
+        task.config.get("num_fewshot"),
+        task.metadata,
+    )
+    return (doubt,) if doubt else ()
 
 
 def _reported(figures: Json, kind: Kind) -> Reported:
@@ -308,14 +338,16 @@ class _Answers:
 
     Attributes:
         items: The scored items.
+        chat_template: The text of the chat template.
         problems: Why lines could not be read.
         filter: The filter of the answers. Of several filters, the first counts.
         settings: The settings of the first request; None before it was read.
         last_document: The highest document number.
     """
 
-    def __init__(self, items: ItemRows) -> None:
+    def __init__(self, items: ItemRows, chat_template: str) -> None:
         self.items = items
+        self.chat_template = chat_template
         self.problems: list[str] = []
         self.filter = ""
         self.settings: Json | None = None
@@ -346,14 +378,31 @@ class _Answers:
             truncated=logged.truncated,
             prompt=prompt,
             requested=logged.requested or logged.doc.requested,
+            evidence=self._evidence(logged) if self.items.EVIDENCE else None,
         )
         self.last_document = max(self.last_document, logged.doc_id)
 
+    def _evidence(self, logged: _Logged) -> Evidence:
+        """Return what the log shows of the requests of an item and of the raw response."""
+        requests = [*map(_logged_request, _requests(logged.arguments))]
+        raw: list[Any] = msgspec.json.decode(logged.resps)
+        responses = [_first_text(logged.filtered_resps)]
+        likelihoods: list[float] = []
+        if self.items.kind.is_generative and raw:
+            responses.append(_first_text(raw))
+        elif raw:
+            # `[[[log-likelihood, is greedy]], …]`, of texts if lm-eval wrote them.
+            likelihoods = [float(_first_text(pairs)) for pairs in raw]
+            responses = [str(likelihoods), str(_likelihoods(logged.filtered_resps))]
+        return Evidence(requests, responses, likelihoods, self.chat_template)
 
-def _answers(samples: Path, items: ItemRows) -> _Answers:
-    answers = _Answers(items)
+
+def _answers(samples: Path, items: ItemRows, chat_template: str) -> _Answers:
+    answers = _Answers(items, chat_template)
     with samples.open("rb", buffering=1 << 17) as file:
         for number, line in enumerate(file, 1):
+            if not line.strip():
+                continue
             try:
                 answers.add(decode(line, _LOGGED))
             except UNREADABLE as error:
@@ -368,8 +417,12 @@ def _response(logged: _Logged, kind: Kind) -> str:
             what = "log-likelihoods without scores"
             raise LogError(f"{what}: do not use --predict_only")
         return logged.doc.judgement.answer
-    # A list is nested more than once with --metadata repeats or filters.
-    response: Any = logged.filtered_resps
+    return _first_text(logged.filtered_resps)
+
+
+def _first_text(responses: list[Any]) -> str:
+    """Return the first response. A list is nested more than once with repeats or filters."""
+    response: Any = responses
     while isinstance(response, list) and not any(
         isinstance(part, dict) for part in response
     ):
@@ -377,17 +430,39 @@ def _response(logged: _Logged, kind: Kind) -> str:
     return response_as_text(response)
 
 
+def _likelihoods(pairs: list[Any]) -> list[float]:
+    """Return the log-likelihoods in filtered responses; a single one is not in a list."""
+    if pairs and not isinstance(pairs[0], list):
+        pairs = [pairs]
+    return [float(pair[0]) for pair in pairs]
+
+
 def _request(arguments: msgspec.Raw) -> tuple[str, Json]:
     """Return the prompt and the settings of the first request; a chat is JSON of its messages.
 
     lm-eval 0.4 logs `{"gen_args_0": {"arg_0": prompt, "arg_1": settings}}`, 0.5 `[[prompt, …]]`.
     """
-    requests = msgspec.json.decode(arguments)
-    request: Any = next(iter(_values(requests)), [])
+    request: Any = next(iter(_requests(arguments)), [])
     prompt, settings = [*_values(request), "", None][:2]
     if not isinstance(prompt, str):
         prompt = "\n\n".join(map(str, prompt))
     return prompt, settings if isinstance(settings, dict) else {}
+
+
+def _requests(arguments: msgspec.Raw) -> Any:
+    return _values(msgspec.json.decode(arguments))
+
+
+def _logged_request(request: Any) -> Request:
+    """Return a request: its messages, or its text, and the continuation if it has one."""
+    prompt, continuation = [*_values(request), "", ""][:2]
+    if isinstance(prompt, list) and len(prompt) == 1:
+        prompt = prompt[0]  # the named tuple of a chat API
+    messages = [("", str(prompt))]
+    with suppress(msgspec.MsgspecError):
+        turns = msgspec.json.decode(str(prompt), type=list[_Turn])
+        messages = [(turn.role, response_as_text(turn.content)) for turn in turns]
+    return Request(messages, continuation if isinstance(continuation, str) else "")
 
 
 def _values(collection: Any) -> Any:

@@ -16,6 +16,7 @@ from ...catalogue import chosen_tasks, known_signature
 from ...errors import LogError
 from ...tasks import LoadedTask, load_task
 from ..logs import read_runs
+from ..logs.checking import options_of
 from ..reports.blocks import (
     Block,
     Note,
@@ -26,7 +27,6 @@ from ..reports.blocks import (
     report_of,
     table,
 )
-from ..rescoring.runs import options_of
 from ..runs import Run
 from ..statistics.estimates import mean_estimate
 from ..statistics.intervals import Estimate

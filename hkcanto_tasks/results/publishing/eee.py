@@ -199,6 +199,7 @@ def _source(run: Run) -> dict[str, object]:
         # The number of items shows a reader without items that the run is complete.
         "items": str(len({*run.items.ids})),
         "items_expected": str(run.expected),
+        "compared_with_release": "compared" if run.compared else "not compared",
     }
     return source
 

@@ -5,18 +5,17 @@ Logs contain paths, hosts and commands, so only the settings named here are publ
 
 import logging
 import re
-from collections import Counter
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections import Counter, defaultdict
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from ...errors import HKCantoError
-from ...tasks import load_task
+from ..audit import Audit, audit
 from ..frames import Runs
-from ..rescoring.runs import Scored, options_of, rescored_runs
-from ..runs import Run, SkippedLog
+from ..logs.checking import is_name_of
+from ..runs import Run
 from ..statistics.estimates import harness_agreement
 
 _log = logging.getLogger("hkcanto")
@@ -35,11 +34,9 @@ _PUBLIC_SETTINGS = (
 )
 # If there is an adapter, lm-eval names the model after it; `pretrained` is then the base model.
 _WEIGHTS = ("peft", "delta", "lora_local_path", "pretrained", "model_path")
+_WEIGHTS_BESIDE_NAME = ("revision", "subfolder", "peft", "delta")
 _UNSET = ("None", "False")
 _GIVE_NAME = "Give the model's name on the hub: publish ORGANISATION/NAME=PATH."
-_TAKE_LOG_AS_WRITTEN = (
-    "Take the log as it was written, or score it again: hkcanto rescore."
-)
 
 
 class NotPublishable(HKCantoError):  # noqa: N818
@@ -65,6 +62,7 @@ class Publication(NamedTuple):
 def publishable_runs(
     runs: Runs,
     tasks: Collection[str] = (),
+    published_as: str = "",
 ) -> tuple[list[Run], list[tuple[Run, str]]]:
     """Return the runs in publishable form, and those that must not be published, with reasons.
 
@@ -74,26 +72,64 @@ def publishable_runs(
     Args:
         runs: The runs.
         tasks: Names of tasks to publish; empty for all.
+        published_as: The name of the model that answered; empty for the name in the logs, or the
+            user's. With it, another model may have answered than the one that was asked.
     """
-    named = [replace(run, model=_public_name(run)) for run in runs.runs]
+    original = [
+        replace(run, name=published_as or run.name, model=_bare_name(run))
+        for run in runs.runs
+    ]
+    models = _models_by_name(original)
+    named = [replace(run, model=run.name or run.model) for run in original]
     counts = Counter(map(_model_and_condition, named))
     publishable = list[Run]()
     refused = list[tuple[Run, str]]()
     for run in named:
         if tasks and run.task not in tasks:
             continue
+        if published_as:
+            run = replace(run, other_model="")
         duplicates = counts[_model_and_condition(run)] - 1
-        reason = _refusal(run, duplicates)
-        if reason:
-            refused.append((run, reason))
+        reason = _refusal_of_names(run, models) or _refusal(run, duplicates)
+        audited = Audit(reason, compared=False) if reason else audit(run)
+        if audited.fault:
+            refused.append((run, audited.fault))
         else:
-            publishable.append(_without_private_details(run))
+            compared = replace(run, compared=audited.compared)
+            publishable.append(_without_private_details(compared))
     return publishable, refused
 
 
-def _public_name(run: Run) -> str:
-    if run.name:
-        return run.name
+def _models_by_name(runs: Sequence[Run]) -> dict[str, list[str]]:
+    """Return each of the user's names with the models in the logs that have it."""
+    models: dict[str, dict[str, None]] = defaultdict(dict)
+    for run in runs:
+        if run.name:
+            words = [run.model]
+            for name, value in run.settings:
+                if name in _WEIGHTS_BESIDE_NAME and value not in _UNSET:
+                    words.append(f"{name} {value}")
+            models[run.name][", ".join(words)] = None
+    for name, known in models.items():
+        for model in known:
+            if MODEL.fullmatch(model) and not is_name_of(model, name):
+                _log.warning("%s: its log names the model %s.", name, model)
+    return {name: [*known] for name, known in models.items()}
+
+
+def _refusal_of_names(run: Run, models: Mapping[str, Sequence[str]]) -> str:
+    """Return that several models have the user's name for a run."""
+    known = models.get(run.name, ())
+    if len(known) < 2:
+        return ""
+    return (
+        f"{run.name} names {len(known)} models: {'; '.join(known)}. "
+        "Give each its own name: NAME=PATH."
+    )
+
+
+def _bare_name(run: Run) -> str:
+    """Return a model's name without Inspect's provider."""
     _, _, without_provider = run.model.partition("/")
     if run.harness == "inspect" and without_provider:
         return without_provider
@@ -132,9 +168,9 @@ def _refusal(run: Run, duplicates: int) -> str:
         _refusal_of_task(run)
         or _refusal_of_coverage(run)
         or _refusal_of_figures(run)
-        or _refusal_of_items(run)
         or _refusal_of_unchecked(run)
         or _refusal_of_name(run)
+        or _refusal_of_other_model(run)
         or _refusal_of_duplicates(run, duplicates)
     )
 
@@ -185,56 +221,6 @@ def _refusal_of_figures(run: Run) -> str:
     )
 
 
-def _refusal_of_items(run: Run) -> str:
-    """Return an item that differs from the release's, or whose judgement from the log's.
-
-    The items are compared with the release if it is on this machine.
-    """
-    released = _released_texts(run)
-    if released is None and run.trusted_data:
-        _log.warning(
-            "%s on %s: its questions were not compared with the release: "
-            "the data %s is not on this machine.",
-            run.label,
-            run.task,
-            run.data,
-        )
-    for scored in _scored_again(run):
-        sample = scored.sample
-        if scored.is_changed:
-            return (
-                f"{sample.id} has other values in the log than its answer gives. "
-                f"{_TAKE_LOG_AS_WRITTEN}"
-            )
-        texts = sample.text, sample.target
-        if released is not None and released.get(sample.id) != texts:
-            return (
-                f"{sample.id} has another question or answer than the data {run.data}. "
-                f"{_TAKE_LOG_AS_WRITTEN}"
-            )
-    return ""
-
-
-def _released_texts(run: Run) -> dict[str, tuple[str, str]] | None:
-    """Return each released item's text and target by its id; None without the release."""
-    with suppress(HKCantoError):
-        loaded = load_task(run.task, shots=run.shots, **options_of(run.signature))
-        if loaded.revision == run.data:
-            return {
-                sample.id: (sample.text, sample.target) for sample in loaded.samples
-            }
-    return None
-
-
-def _scored_again(run: Run) -> Iterator[Scored]:
-    """Yield the responses in a run's logs, judged again."""
-    for source in run.sources:
-        for rescored in rescored_runs(source):
-            if isinstance(rescored, SkippedLog) or rescored.run.task != run.task:
-                continue
-            yield from rescored.scored
-
-
 def _refusal_of_unchecked(run: Run) -> str:
     """Return that a log has no figures to compare with ours."""
     if harness_agreement(run).equal:
@@ -260,6 +246,16 @@ def _refusal_of_name(run: Run) -> str:
             f"{_GIVE_NAME}"
         )
     return ""
+
+
+def _refusal_of_other_model(run: Run) -> str:
+    """Return that another model answered than the one that was asked."""
+    if not run.other_model:
+        return ""
+    return (
+        f"{run.other_model}. To publish it under the name of the model that answered: "
+        "--as ORGANISATION/NAME."
+    )
 
 
 def _refusal_of_duplicates(run: Run, duplicates: int) -> str:

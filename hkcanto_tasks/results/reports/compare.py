@@ -134,6 +134,8 @@ def compare_runs(
     )
     left_out += without_figure
     left_out = [*dict.fromkeys(left_out)]
+    if gate is not None:
+        left_out += _contradicting(read.runs)
     not_compared = [*refused, *left_out]
     if not compared:
         raise _nothing_to_compare(refused, left_out)
@@ -163,6 +165,11 @@ def compare_runs(
     if decision is not None:
         return report, decision.status(undecided)
     return report, 2 if refused else 0
+
+
+def _contradicting(runs: Sequence[Run]) -> list[str]:
+    """Return the contradictions of runs, with which no gate can pass."""
+    return [f"{run_title(run)}: {text}." for run in runs for text in run.contradictions]
 
 
 def _nothing_to_compare(
@@ -450,6 +457,9 @@ def _limits(group: Sequence[Comparison], runs: Sequence[Run]) -> Iterator[str]:
         yield f"Only {len(set(first.items.ids)):,} of the task's items were run."
     if not all(run.signature.prompt_known for run in runs):
         yield _UNKNOWN_PROMPT
+    for run in runs:
+        for note in filter(None, (*run.contradictions, run.other_model)):
+            yield f"{run.label}: {note}."
     unscored = max(comparison.unscored for comparison in group)
     if unscored:
         yield f"{unscored:,} items are left out, because a run has no value for them."

@@ -126,6 +126,10 @@ def _setup_doubts(run: Run) -> Iterator[str]:
         yield "unchecked"
     if not run.signature.prompt_known:
         yield "prompt and decoding unknown"
+    if run.contradictions:
+        yield "contradicts itself"
+    if run.other_model:
+        yield "another model answered"
     if run.departure:
         yield run.departure
     if run.sent.more:

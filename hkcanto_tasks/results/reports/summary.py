@@ -718,7 +718,7 @@ def _checks_of_run(run: Run) -> Iterator[str]:
     lacking = count - len(run.subjects)
     if lacking > 0 and not run.is_sample:
         yield f"{title} lacks {lacking} of the {count} subjects."
-    for note in run.notes:
+    for note in (*run.contradictions, *run.notes):
         yield f"{title}: {note}"
 
 

@@ -12,26 +12,16 @@ from ...judgements import Judgement
 from ...kinds.base import Kind
 from ...kinds.judged import Judged
 from ...samples import Sample
-from ...signatures import OF_A_JUDGE, UNKNOWN, Signature
+from ...signatures import Signature
 from ...signing import signature_of
 from ...tasks import task_as_run
 from ..logs import read_log
+from ..logs.checking import options_of
 from ..logs.items import ItemRows
 from ..runs import Items, Run, SkippedLog
 
 MARK = ("rescored", __version__)
 """Distinguishes a log from its original in one report."""
-
-_NOT_OPTIONS = (
-    "subjects",
-    "rationale",
-    "rescored",
-    "yaml",
-    "requests",
-    "decoding",
-    "reread",
-    *OF_A_JUDGE,
-)
 
 
 @dataclass(slots=True)
@@ -164,29 +154,6 @@ def rescored_runs(log: Path) -> Iterator[RescoredRun | SkippedLog]:
         # By identity: a log may have two entries with one signature.
         rows = next(rows for rows in collectors if rows.collected is run.items)
         yield _rescored_run(run, rows)
-
-
-def options_of(signature: Signature) -> dict[str, Any]:
-    """Return the options of a signature in the form for `task_as_run` and `load_task`.
-
-    Examples:
-        >>> from ...catalogue import known_signature
-        >>> text = "hkmmlu-sc|shots:0|turns:multi|script:sc-release|data:x|sent:a|read:b"
-        >>> options_of(known_signature(f"{text}|metric:m|v:1|pkg:1"))
-        {'multiturn': 'true', 'script': 'sc'}
-    """
-    options: dict[str, Any] = {}
-    for name, text in signature.options:
-        if text == UNKNOWN or name in _NOT_OPTIONS:
-            continue
-        if name == "turns":
-            options["multiturn"] = "true" if text == "multi" else "false"
-        elif name == "script":
-            # It may be `sc-release`, or that and `sc` on different subjects.
-            options[name] = text[:2]
-        else:
-            options[name] = "true" if text == "yes" else text
-    return options
 
 
 def _rescored_run(run: Run, rows: RescoredRows) -> RescoredRun:

@@ -1,0 +1,311 @@
+"""The audit of a run: its signature, items, prompts and judgements are rebuilt from what it logged.
+
+Nothing that a log says of itself is believed. What can be computed is computed again, by the code
+that runs and scores tasks; what the release knows is compared with it if it is on this machine.
+"""
+
+import logging
+import re
+from contextlib import suppress
+from functools import cached_property
+from math import isnan
+from typing import Any, NamedTuple
+
+from ..errors import HKCantoError
+from ..judgements import Judgement
+from ..kinds.base import Kind
+from ..kinds.judged import Judged
+from ..prompts import Prompt
+from ..samples import Sample
+from ..signatures import Signature
+from ..tasks import LoadedTask, load_task
+from .logs import read_log
+from .logs.checking import kind_of, options_of, published_signature
+from .logs.inspect import conversation_text
+from .logs.items import Evidence, ItemRows, Request
+from .runs import Run
+
+_log = logging.getLogger("hkcanto")
+_TAKE_LOG_AS_WRITTEN = (
+    "Take the log as it was written, or score it again: hkcanto rescore."
+)
+_FIELDS = [name for name in Sample.__struct_fields__ if name != "reasoning"]
+"""The fields of an item that a log has."""
+
+_DATE = re.compile(r"\d{1,2} [A-Z][a-z]+ \d{4}|\d{4}-\d\d-\d\d")
+_MARK = re.compile(r"<[^<>]*>|\[/?[A-Z_]+\]")
+"""A special token, such as `<|im_start|>` or `[INST]`."""
+
+_WORD = re.compile(r"[^\W\d_]+")
+_ROLES = {"system", "user", "assistant", "model", "human"}
+
+
+class Audit(NamedTuple):
+    """The result of an audit.
+
+    Attributes:
+        fault: The first reason not to trust the run; empty if there is none.
+        compared: Whether its questions, answers and prompts were compared with the release.
+    """
+
+    fault: str
+    compared: bool
+
+
+def audit(run: Run) -> Audit:
+    """Check a run against its own log, the catalogue, and the release if it is on this machine."""
+    for fault in run.contradictions:
+        return Audit(f"{fault}. {_TAKE_LOG_AS_WRITTEN}", compared=False)
+    try:
+        published_signature(run.signature.text)
+    except HKCantoError as error:
+        return Audit(f"{error}.".replace("..", "."), compared=False)
+    release = _release(run)
+    if release is None:
+        _log.warning(
+            "%s on %s: its questions were not compared with the release: "
+            "the data %s is not on this machine.",
+            run.label,
+            run.task,
+            run.data,
+        )
+    return Audit(_fault_of_items(run, release), compared=release is not None)
+
+
+def _release(run: Run) -> LoadedTask | None:
+    """Return the run's task with the release's items; None if it is not on this machine."""
+    options = options_of(run.signature)
+    options.pop("shuffle_options", None)
+    with suppress(HKCantoError):
+        loaded = load_task(run.task, shots=run.shots, data="release", **options)
+        # Of a data set without a pinned commit, another commit may have the same items.
+        if "local" not in loaded.revision:
+            return loaded
+    return None
+
+
+def _fault_of_items(run: Run, release: LoadedTask | None) -> str:
+    """Return the first fault of the items in a run's logs; empty without one."""
+    collectors = list[_AuditedRows]()
+
+    def new_rows(signature: Signature) -> ItemRows:
+        if signature.task != run.task:
+            return ItemRows(kind_of(signature))
+        rows = _AuditedRows(run, signature, release)
+        collectors.append(rows)
+        return rows
+
+    for source in run.sources:
+        for _ in read_log(source, new_rows):
+            pass
+    return next((rows.fault for rows in collectors if rows.fault), "")
+
+
+class _AuditedRows(ItemRows):
+    """The items of a log, each checked as it is read.
+
+    Args:
+        run: The run.
+        signature: The signature in the log.
+        release: The task with the release's items; None if it is not on this machine.
+
+    Attributes:
+        fault: The first fault.
+    """
+
+    NEEDS_SCORES = False
+    EVIDENCE = True
+
+    def __init__(
+        self,
+        run: Run,
+        signature: Signature,
+        release: LoadedTask | None,
+    ) -> None:
+        super().__init__(kind_of(signature))
+        self.fault = ""
+        self._run = run
+        self._release = release
+        self._rubric = dict(signature.options).get("rubric", "none")
+        self._frames = _Frames()
+
+    @cached_property
+    def _released(self) -> dict[str, Sample]:
+        samples = self._release.samples if self._release else ()
+        return {sample.id: sample for sample in samples}
+
+    def add(
+        self,
+        sample: Sample,
+        judgement: Judgement | None,
+        response: str,
+        *,
+        reasoning: str = "",
+        evidence: Evidence | None = None,
+        **details: Any,
+    ) -> None:
+        """Check an item, unless there is a fault already; see `ItemRows.add`."""
+        evidence = evidence or Evidence(())
+        judged = self._judged_again(sample, judgement, response, reasoning, evidence)
+        super().add(sample, judged, response, **details)
+        if not self.fault:
+            fault = self._fault_of_answer(judgement, judged, evidence)
+            fault = fault or self._fault_of_question(sample, evidence)
+            if fault:
+                self.fault = f"{sample.id} {fault}. {_TAKE_LOG_AS_WRITTEN}"
+
+    def _judged_again(
+        self,
+        sample: Sample,
+        judgement: Judgement | None,
+        response: str,
+        reasoning: str,
+        evidence: Evidence,
+    ) -> Judgement:
+        kind = self.kind
+        likelihoods = evidence.likelihoods
+        if likelihoods and kind.GOLD:
+            return kind.judge_likelihood(likelihoods[0], sample)
+        if likelihoods:
+            return kind.judge(_likeliest(kind, sample, likelihoods), sample)
+        if not kind.is_generative and kind.GOLD and judgement:
+            return judgement  # scored again from a log, which has no log-likelihoods
+        judged = kind.judge(response, sample, reasoning)
+        if isinstance(kind, Judged) and kind.rubric_hash == self._rubric:
+            return kind.judged_again(judged, judgement)
+        return judged
+
+    def _fault_of_answer(
+        self,
+        logged: Judgement | None,
+        judged: Judgement,
+        evidence: Evidence,
+    ) -> str:
+        if len({*evidence.responses}) > 1:
+            return "has another response than the one that was logged before filters"
+        if logged and _outcome(logged) != _outcome(judged):
+            return "has other values in the log than its answer gives"
+        return ""
+
+    def _fault_of_question(self, sample: Sample, evidence: Evidence) -> str:
+        """Return how an item differs from the release's, if that is on this machine."""
+        if self._release is None:
+            return ""
+        data = self._run.data
+        released = self._released.get(sample.id)
+        if released is None or _texts(released) != _texts(sample):
+            return f"has another question or answer than the data {data}"
+        prompt = self._release.prompt(released)
+        if not self._is_prompt(prompt, released, evidence):
+            return "was asked with another prompt than the catalogue's"
+        return ""
+
+    # ------------------------------------------------------------------ prompts
+
+    def _is_prompt(self, prompt: Prompt, sample: Sample, evidence: Evidence) -> bool:
+        """Return whether all logged requests are those of a prompt."""
+        kind = self.kind
+        multiturn = kind.multiturn
+        forms = [prompt.messages(multiturn=multiturn)]
+        if "no_system" in self._run.options:
+            forms.append(prompt.messages(multiturn=multiturn, no_system=True))
+        in_chat = bool(self._run.sent.template)
+        continuations = {request.continuation for request in evidence.requests} - {""}
+        if continuations and continuations != _continuations(kind, sample, in_chat):
+            return False
+        text = prompt.text()
+        if kind.GOLD and not kind.is_generative:
+            text += prompt.answer_separator
+        return all(
+            any(
+                self._is_request(request, turns, text, evidence.chat_template)
+                for turns in forms
+            )
+            for request in evidence.requests
+        )
+
+    def _is_request(
+        self,
+        request: Request,
+        turns: list[tuple[str, str]],
+        text: str,
+        chat_template: str,
+    ) -> bool:
+        """Return whether a request has the messages, or the text, of a prompt."""
+        role, logged = request.messages[0] if request.messages else ("", "")
+        if role or len(request.messages) > 1:
+            return [*request.messages] == turns
+        if self._run.harness == "inspect":  # scored again
+            return logged == conversation_text(turns)
+        if not self._run.sent.template:
+            return logged == text
+        return self._frames.fits(logged, turns, chat_template)
+
+
+class _Frames:
+    """What a chat template puts around the messages, which is the same for each item."""
+
+    def __init__(self) -> None:
+        self._first: dict[int, tuple[str, ...]] = {}
+
+    def fits(
+        self,
+        text: str,
+        turns: list[tuple[str, str]],
+        chat_template: str,
+    ) -> bool:
+        """Return whether a text has these messages, between what a template says.
+
+        Args:
+            text: The prompt as the template rendered it.
+            turns: Role and text of the messages.
+            chat_template: The template; empty if it was not logged.
+        """
+        frame = _frame(text, turns)
+        if frame is None or frame != self._first.setdefault(len(frame), frame):
+            return False
+        words = {*_WORD.findall(_MARK.sub(" ", " ".join(frame)))}
+        return not chat_template or words <= _ROLES.union(_WORD.findall(chat_template))
+
+
+def _frame(text: str, turns: list[tuple[str, str]]) -> tuple[str, ...] | None:
+    """Return the texts before, between and after messages; None if one is missing."""
+    parts: list[str] = []
+    start = 0
+    for _, content in turns:
+        message = content.strip()  # as some templates do
+        position = text.find(message, start)
+        if position < 0:
+            return None
+        parts.append(text[start:position])
+        start = position + len(message)
+    parts.append(text[start:])
+    # The date may change during a run.
+    return tuple(" ".join(_DATE.sub("", part).split()) for part in parts)
+
+
+# ---------------------------------------------------------------------- what is compared
+
+
+def _texts(sample: Sample) -> list[object]:
+    return [getattr(sample, name) for name in _FIELDS]
+
+
+def _outcome(judgement: Judgement) -> tuple[object, ...]:
+    return judgement.answer, judgement.values, judgement.weights
+
+
+def _likeliest(kind: Kind, sample: Sample, likelihoods: Any) -> str:
+    """Return the letter with the highest log-likelihood; empty if one is not a number."""
+    letters = [*kind.lettered(sample)]
+    if len(letters) != len(likelihoods) or any(map(isnan, likelihoods)):
+        return ""
+    return letters[likelihoods.index(max(likelihoods))]
+
+
+def _continuations(kind: Kind, sample: Sample, in_chat: bool) -> set[str]:
+    """Return the texts whose log-likelihoods the catalogue's task asks for."""
+    if kind.GOLD:
+        return {kind.gold(sample)}
+    separator = "" if in_chat else kind.template.answer_separator
+    return {separator + letter for letter in kind.lettered(sample)}
