@@ -199,6 +199,8 @@ def parse_signature(text: object) -> Signature:
         raise LogError("no signature: another version of hkcanto made it; run it again")
     task, *parts = text.split("|")
     values = dict(part.partition(":")[::2] for part in parts)
+    if len(values) < len(parts):
+        raise LogError(f"its signature {text!r} has a part twice")
     if values.get("turns") == "single":
         del values["turns"]
     try:

@@ -1,10 +1,12 @@
 """The command `hkcanto publish`."""
 
+import re
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Literal
+from urllib.parse import urlsplit
 
 import typer
 
@@ -24,6 +26,9 @@ Relationship = Literal["first_party", "third_party", "collaborative", "other"]
 _RUNS = "Logs, as for hkcanto report. ORGANISATION/NAME=PATH gives the model's name on the hub."
 _TO = "eee: Every Eval Ever. hf: .eval_results of the model's repository. card: table for its card."
 _YOURS = "How you relate to the developer, for eee: first_party, third_party, collaborative, other."
+_SECRET_IN_QUERY = re.compile(
+    r"(^|[&;])[\w-]*(key|token|secret|passw|sig)[\w-]*=", re.I
+)
 _AS = (
     "Name of the model that answered, for all runs: needed if the provider names another one than "
     "was asked."
@@ -61,6 +66,7 @@ def publish(
     from ..results.publishing.runs import NotPublishable, Publisher, publishable_runs
     from ..results.reports.presentation import task_title
 
+    _refuse_secrets(url)
     read = read_runs(runs)
     for log in read.skipped:
         echo(f"not read: {log.path}: {log.reason}", to_err=True)
@@ -83,6 +89,19 @@ def publish(
     write_files(publication.files, output)
     _print_publication(publication, refused, output)
     raise typer.Exit(bool(refused))
+
+
+def _refuse_secrets(url: str) -> None:
+    """Refuse an address with a password or key, which would be published.
+
+    Raises:
+        OptionError: It has one.
+    """
+    parts = urlsplit(url)
+    if parts.username or parts.password or _SECRET_IN_QUERY.search(parts.query):
+        raise OptionError(
+            "--url has a password or key, and would be published. Leave it out."
+        )
 
 
 def _print_publication(

@@ -59,7 +59,7 @@ def audit(run: Run) -> Audit:
     try:
         published_signature(run.signature.text)
     except HKCantoError as error:
-        return Audit(f"{error}.".replace("..", "."), compared=False)
+        return Audit(f"{str(error).rstrip('.')}.", compared=False)
     release = _release(run)
     if release is None:
         _log.warning(
@@ -98,7 +98,12 @@ def _fault_of_items(run: Run, release: LoadedTask | None) -> str:
     for source in run.sources:
         for _ in read_log(source, new_rows):
             pass
-    return next((rows.fault for rows in collectors if rows.fault), "")
+    for rows in collectors:
+        if rows.fault:
+            return rows.fault
+    if sum(map(len, collectors)) < len(run.items):
+        return f"some of its items cannot be read again. {_TAKE_LOG_AS_WRITTEN}"
+    return ""
 
 
 class _AuditedRows(ItemRows):
@@ -148,11 +153,15 @@ class _AuditedRows(ItemRows):
         evidence = evidence or Evidence(())
         judged = self._judged_again(sample, judgement, response, reasoning, evidence)
         super().add(sample, judged, response, **details)
-        if not self.fault:
+        if self.fault:
+            return
+        try:
             fault = self._fault_of_answer(judgement, judged, evidence)
             fault = fault or self._fault_of_question(sample, evidence)
-            if fault:
-                self.fault = f"{sample.id} {fault}. {_TAKE_LOG_AS_WRITTEN}"
+        except HKCantoError as error:
+            fault = f"cannot be compared: {str(error).rstrip('.')}"
+        if fault:
+            self.fault = f"{sample.id} {fault}. {_TAKE_LOG_AS_WRITTEN}"
 
     def _judged_again(
         self,

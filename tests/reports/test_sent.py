@@ -27,6 +27,7 @@ from hkcanto import tasks
 from hkcanto_lm_eval.task import CatalogueTask
 from hkcanto_tasks import load_task, read_runs
 from hkcanto_tasks.cli import app
+from hkcanto_tasks.results.logs.items import settings_of
 from hkcanto_tasks.results.reports.presentation import doubts
 
 from ..cases import another_run, named
@@ -437,3 +438,26 @@ def test_another_version_of_a_task_has_no_rank(tmp_path: Path) -> None:
     older = replace(run, signature=replace(run.signature, version="1"))
     assert not run.outdated
     assert "has version 1 of the task, not" in older.outdated
+
+
+def test_nested_secrets_and_names_of_people_are_not_shown(tmp_path: Path) -> None:
+    bodies = {
+        "@alice": {"api_key": "sk-1", "user": "me-1", "top_k": 1},
+        "@bob": {"auth": {"token": "sk-2", "who": ["me-2"]}, "top_k": 2},
+    }
+    logs = []
+    for name, body in bodies.items():
+        log = run_inspect(
+            tmp_path / name[1:], tasks.phonology(), limit=2, extra_body=body
+        )
+        logs.append(f"{name}={log}")
+    command = ["compare", *logs, "--format", "github"]
+    text = CliRunner().invoke(app, command).output
+    assert "top\\_k': 1" in text
+    for secret in ("sk-1", "sk-2", "me-1", "me-2"):
+        assert secret not in text
+    assert "'user': '\\#" in text
+    assert "alice" in text
+    assert "@alice" not in text
+    arguments = {"pretrained": "org/a", "extra_body": {"token": "sk-3", "seed": 7}}
+    assert settings_of(arguments)[0] == ("extra_body", "{'seed': 7}")

@@ -89,10 +89,11 @@ def _most_shots(kind: Kind) -> int:
     """Return the largest number of worked examples that a task can show."""
     definition = kind.definition
     printed = len(kind.printed())
-    if kind.uses_dev_rows:
+    if kind.uses_dev_rows and definition.has_examples:
         return max(printed, definition.examples_from_test or definition.dev_rows)
     first = definition.subjects[0]
-    return max(printed, len(kind.examples(first, [])))
+    rows = [] if kind.uses_dev_rows else kind.examples(first, [])
+    return max(printed, len(rows))
 
 
 def contradictions(signature: Signature, kind: Kind) -> list[str]:
@@ -170,7 +171,7 @@ def signature_doubt(
             kind = _recorded_kind(signature, name, shots, recorded or {})
             differences = contradictions(signature, kind)
     except HKCantoError as error:
-        return f"its signature cannot be right: {error}"
+        return f"its signature cannot be right: {str(error).rstrip('.')}"
     # Runs with other rules for reading answers can be compared if all have the same.
     left_out = ["read:"]
     if "rescored" in dict(signature.options):

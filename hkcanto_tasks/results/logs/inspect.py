@@ -635,7 +635,9 @@ def _evidence(sample: _LoggedSample) -> Evidence:
     """Return what a log shows of a request and its response, in each place that has it."""
     messages = msgspec.json.decode(sample.messages, type=list[Json])
     requests = [_turns(_input(sample))]
-    responses = [str(sample.output.get("completion") or "")]
+    choice: Json = next(iter(sample.output.get("choices") or ()), {})
+    responses = ["".join(_parts(choice.get("message", {}), "text"))]
+    responses.append(str(sample.output.get("completion") or ""))
     if messages and messages[-1].get("role") == "assistant":
         requests.append(_turns(messages[:-1]))
         responses.append("".join(_parts(messages[-1], "text")))

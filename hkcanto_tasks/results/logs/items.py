@@ -3,6 +3,7 @@
 import json
 import re
 import zlib
+from ast import literal_eval
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
@@ -324,12 +325,18 @@ def decode(
 # Settings that change a model's speed but not its answers, and secrets. An access token
 # (`hf_token`) is a secret, but a token of the model's vocabulary is a setting.
 _IRRELEVANT = re.compile(
-    r"api_key|secret|password|headers?$|(?<!bos|eos|pad)(?<!think_end)_token$|^token$|"
+    r"api_?key|secret|passw|headers?$|authori[sz]ation|credential|cookie|"
+    r"(?<!bos|eos|pad)(?<!think_end)_token$|^token$|"
     r"url$|device|batch|concurrent|"
     r"max_(retries|connections)|timeout|parallel|gpu_memory|trust_remote_code",
     re.IGNORECASE,
 )
 _SECRET = re.compile("auth|key|token|cookie|secret", re.IGNORECASE)
+# Nested settings of public APIs whose values are no secrets.
+_KNOWN_NESTED = re.compile(
+    r"thinking|reasoning|effort|budget|penalty|temperature|tokens|template|format|"
+    r"^(type|seed|top_[kp]|min_p|n|order|allow_fallbacks|quantizations?|guided_choice)$"
+)
 _FIELD_TYPES = {field.name: field.type for field in msgspec.structs.fields(Sent)}
 _FIELD_NAMES = {"max_gen_toks": "max_tokens", "until": "stop", "stop_seqs": "stop"}
 
@@ -343,16 +350,53 @@ WITH_SYSTEM = "with a system instruction of the user's in front"
 def settings_of(logged: Mapping[str, object]) -> Settings:
     """Return the settings that are set and can change a model's answers.
 
+    Nested settings are filtered by their names, too. Those of an unknown name are shown as a hash,
+    since they may be secret.
+
     Examples:
         >>> settings_of({"dtype": "bfloat16", "device": "cuda:1", "api_key": "sk", "peft": None})
         (('dtype', 'bfloat16'),)
+        >>> settings_of({"extra_body": {"top_k": 20, "api_key": "sk", "user": "me"}})
+        (('extra_body', "{'top_k': 20, 'user': '#2744ccd'}"),)
     """
     settings = {**logged, "header hash": hashed(_headers(logged))}
     kept: list[tuple[str, str]] = []
     for name, value in sorted(settings.items()):
         if value not in (None, "") and not _IRRELEVANT.search(name):
-            kept.append((name, str(value)))
+            kept.append((name, str(_shown(_parsed(value)))))
     return tuple(kept)
+
+
+def _parsed(value: object) -> object:
+    """Return a setting; one that is the text of an object or list in JSON as such."""
+    if isinstance(value, str) and value.lstrip().startswith(("{", "[")):
+        with suppress(ValueError):
+            return json.loads(value)
+        with suppress(ValueError, SyntaxError):
+            return literal_eval(value)
+        return {"": value}
+    return value
+
+
+def _shown(value: object, name: str | None = None) -> object:
+    """Return a setting without secrets.
+
+    Args:
+        value: Its value.
+        name: Its name within another setting; None for a setting of its own.
+    """
+    if isinstance(value, Mapping):
+        shown: dict[str, object] = {}
+        for key, inner in value.items():
+            if not _IRRELEVANT.search(str(key)):
+                shown[str(key)] = _shown(inner, str(key))
+        return shown
+    if isinstance(value, list | tuple):
+        return [_shown(inner, name) for inner in value]
+    is_plain = value is None or isinstance(value, bool)
+    if name is None or is_plain or _KNOWN_NESTED.search(name):
+        return value
+    return f"#{hashed(value)}"
 
 
 def _headers(logged: Mapping[str, object]) -> list[tuple[str, object]]:

@@ -480,7 +480,7 @@ def _model(results: _Results) -> tuple[str, Settings]:
     name = results.model_name
     if name not in arguments.values():
         name = backend
-    settings: dict[str, str] = {}
+    settings: dict[str, object] = {}
     for key, value in arguments.items():
         if value != name:
             settings[key] = value
@@ -492,9 +492,13 @@ def _model(results: _Results) -> tuple[str, Settings]:
     return str(name), settings_of(settings)
 
 
-def _arguments(logged: Any) -> dict[str, str]:
+def _arguments(logged: Any) -> Json:
     """Return arguments that lm-eval logs as a dictionary or as `a=b,c=d`."""
     arguments = logged or {}
     if isinstance(logged, str):
         arguments = dict(part.partition("=")[::2] for part in logged.split(","))
-    return {str(key).strip(): str(value) for key, value in arguments.items()}
+    shown: Json = {}
+    for key, value in arguments.items():
+        is_nested = isinstance(value, dict | list)
+        shown[str(key).strip()] = value if is_nested else str(value)
+    return shown

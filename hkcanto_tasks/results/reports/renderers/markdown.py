@@ -19,6 +19,8 @@ from .formatting import (
 
 # All characters with a special meaning to GitHub within a line; `&` and `<` begin HTML.
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>&|~#$!])")
+# GitHub notifies the person or team of a name after it.
+_MENTION = re.compile(r"(?<!\w)@(?=\w)")
 _LEVELS = {
     "verdict": "**{}**",
     "warning": "> **Warning.** {}",
@@ -100,4 +102,5 @@ def _cell(cell: ShownCell) -> str:
 
 
 def _text(text: str) -> str:
-    return _SPECIAL.sub(r"\\\1", one_line(text))
+    escaped = _SPECIAL.sub(r"\\\1", one_line(text))
+    return _MENTION.sub("@\N{ZERO WIDTH SPACE}", escaped)

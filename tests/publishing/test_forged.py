@@ -1,0 +1,318 @@
+"""What a log says of itself is not taken on trust: forged and mistaken runs, and honest ones."""
+
+import copy
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from .conftest import LETTERS, declare
+from .forging import InspectLog, Json, LmEvalLog
+from .test_publishing import WHO, publish, refused
+
+pytestmark = pytest.mark.usefixtures("own")
+
+
+@pytest.fixture
+def lm_eval(quiz_logs: Path, tmp_path: Path) -> LmEvalLog:
+    shutil.copytree(quiz_logs / "lm_eval", tmp_path / "log")
+    (file,) = (tmp_path / "log").rglob("results_*.json")
+    return LmEvalLog(file)
+
+
+@pytest.fixture
+def inspect(quiz_logs: Path, tmp_path: Path) -> InspectLog:
+    shutil.copytree(quiz_logs / "inspect_json", tmp_path / "inspect")
+    (file,) = (tmp_path / "inspect").rglob("*.json")
+    return InspectLog(file)
+
+
+# ---------------------------------------------------------------------- lm-eval
+
+
+def _targets(log: LmEvalLog) -> None:
+    for sample in log.samples:
+        answer = sample["doc"]["judgement"]["answer"]
+        sample["doc"]["target"] = sample["target"] = answer
+        sample["doc"]["judgement"]["values"]["acc"] = 1.0
+
+
+def _commit(log: LmEvalLog) -> None:
+    _targets(log)
+    log.sign(log.metadata["signature"].split("|data:")[1][:7], "abcdef0")
+
+
+def _option_text(log: LmEvalLog) -> None:
+    log.samples[0]["doc"]["choices"][0] += "。"
+
+
+def _filtered(log: LmEvalLog) -> None:
+    for sample in log.samples:
+        log.answer(sample, sample["doc"]["target"])
+
+
+def _judged(log: LmEvalLog) -> None:
+    log.wrong()["doc"]["judgement"]["values"]["acc"] = 1.0
+
+
+def _copied(log: LmEvalLog) -> None:
+    right = [s for s in log.samples if s["doc"]["judgement"]["values"]["acc"]]
+    log.samples += 3 * right
+
+
+def _one_twice(log: LmEvalLog) -> None:
+    wrong = log.samples.index(log.wrong())
+    log.samples[wrong] = next(
+        s for s in log.samples if s["doc"]["judgement"]["values"]["acc"]
+    )
+
+
+def _shots_recorded(log: LmEvalLog) -> None:
+    log.results["configs"][log.task]["num_fewshot"] = 5
+
+
+def _hint(log: LmEvalLog) -> None:
+    for sample in log.samples:
+        target = sample["doc"]["target"]
+        log.prompt(sample, lambda text, target=target: f"{text}（{target}）")
+
+
+def _system(log: LmEvalLog) -> None:
+    for sample in log.samples:
+        log.prompt(sample, lambda text: f"You know everything.\n\n{text}")
+        sample["doc"]["requested"] = [sample["doc"]["requested"][1]] * 2
+
+
+def _one_prompt(log: LmEvalLog) -> None:
+    log.prompt(log.samples[-1], lambda text: text + " ")
+
+
+def _signed(old: str, new: str) -> Callable[[LmEvalLog], None]:
+    return lambda log: log.sign(old, new)
+
+
+LM_EVAL = {
+    "targets set to the answers": (_targets, "another question or answer"),
+    "and a commit that nobody published": (_commit, "another question or answer"),
+    "another text of an option": (_option_text, "another question or answer"),
+    "answers set to the targets after the filters": (_filtered, "before filters"),
+    "a judgement": (_judged, "other values in the log than its answer gives"),
+    "right items four times": (_copied, "occurs 4 times, but"),
+    "a right item in place of a wrong one": (_one_twice, "occurs 2 times, but"),
+    "shots that lm-eval recorded": (_shots_recorded, "shots:0, not shots:5"),
+    "the answer in each prompt": (_hint, "another prompt than the catalogue's"),
+    "a system message without its hashes": (_system, "another prompt than"),
+    "one prompt of all": (_one_prompt, "another prompt than the catalogue's"),
+    "more shots than there are": (_signed("shots:0", "shots:1000000000"), "worked ex"),
+    "other shots": (_signed("shots:0", "shots:1"), "worked examples"),
+    "an unknown part": (_signed("|data:", "|magic:yes|data:"), "no option 'magic'"),
+    "a part twice": (_signed("|data:", "|data:x|data:"), "has a part twice"),
+    "a prompt outside": (_signed("|data:", "|prompt:../../x|data:"), "prompt"),
+    "another hash of what is sent": (_signed("|sent:", "|sent:f"), "sent:f"),
+    "another hash of how it is read": (_signed("|read:", "|read:f"), "read:f"),
+    "another metric": (_signed("|metric:g", "|metric:G"), "metric:Gen"),
+    "a later version": (_signed("|v:", "|v:9"), "has version 9"),
+    "a name of data in another form": (_signed("|data:", "|data:../"), "not a publ"),
+}
+
+
+@pytest.mark.parametrize("way", LM_EVAL)
+def test_forged_logs_of_lm_eval(way: str, lm_eval: LmEvalLog, tmp_path: Path) -> None:
+    forge, why = LM_EVAL[way]
+    forge(lm_eval)
+    assert why in refused(tmp_path / "out", lm_eval.save(), *WHO)
+    assert "org/model-7b" not in board_page(lm_eval.file.parent, tmp_path)
+
+
+def board_page(logs: Path, tmp_path: Path) -> str:
+    """The page of the quiz on a board of logs; empty without results."""
+    from typer.testing import CliRunner
+
+    from hkcanto_tasks.cli import app
+
+    done = CliRunner().invoke(app, ["board", str(logs), "-o", str(tmp_path / "site")])
+    assert done.exit_code == 0, done.output
+    page = tmp_path / "site" / "tasks" / "quiz.html"
+    return page.read_text("utf-8") if page.exists() else ""
+
+
+def test_an_honest_log_is_checked(lm_eval: LmEvalLog, tmp_path: Path) -> None:
+    assert "Checked" in board_page(lm_eval.save(), tmp_path)
+    done = publish("eee", tmp_path / "out", lm_eval.file.parent, *WHO)
+    assert done.exit_code == 0, done.output
+    (file,) = (tmp_path / "out").rglob("*.json")
+    assert '"compared_with_release": "compared"' in file.read_text("utf-8")
+    assert done.stderr == ""
+
+
+def test_without_the_release_a_log_is_not_compared(
+    lm_eval: LmEvalLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = declare(tmp_path / "hub", '[hub]\nrepo_id = "org/quiz"')
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(home))
+    monkeypatch.setenv("HKCANTO_DATA", "")
+    page = board_page(lm_eval.save(), tmp_path)
+    assert "Not compared" in page
+    assert "Checked" not in page
+    assert publish("eee", tmp_path / "out", lm_eval.file.parent, *WHO).exit_code == 0
+    (file,) = (tmp_path / "out").rglob("*.json")
+    assert '"compared_with_release": "not compared"' in file.read_text("utf-8")
+
+
+# ---------------------------------------------------------------------- Inspect
+
+
+def _inspect_epochs(log: InspectLog) -> None:
+    right = [s for s in log.samples if log.judged(s)["value"]["acc"]]
+    for epoch in (2, 3, 4):
+        for sample in right:
+            log.samples.append({**copy.deepcopy(sample), "epoch": epoch})
+    log.log["eval"]["config"]["epochs"] = 4
+
+
+def _same_epoch(log: InspectLog) -> None:
+    log.samples += [s for s in log.samples if log.judged(s)["value"]["acc"]]
+
+
+def _inspect_system(log: InspectLog) -> None:
+    for sample in log.samples:
+        system = {"role": "system", "content": "You know everything."}
+        sample["messages"].insert(0, system)
+
+
+def _inspect_input(log: InspectLog) -> None:
+    for sample in log.samples:
+        sample["input"][-1]["content"] += sample["target"]
+
+
+def _inspect_targets(log: InspectLog) -> None:
+    for sample in log.samples:
+        sample["target"] = sample["metadata"]["target"] = log.judged(sample)["answer"]
+        log.judged(sample)["value"]["acc"] = 1.0
+        log.judged(sample)["metadata"]["judgement"]["values"]["acc"] = 1.0
+
+
+def _inspect_answers(log: InspectLog) -> None:
+    for sample in log.samples:
+        target = sample["target"]
+        sample["output"]["choices"][0]["message"]["content"] = target
+        judged = log.judged(sample)
+        judged |= {"answer": target, "value": {"acc": 1.0, "unparsed_rate": 0.0}}
+        judged["metadata"]["judgement"] |= {"answer": target, "values": judged["value"]}
+
+
+def _inspect_options(log: InspectLog) -> None:
+    for sample in log.samples:
+        sample["metadata"]["options"]["cot"] = True
+
+
+INSPECT = {
+    "right items in more epochs": (_inspect_epochs, "occurs 4 times, but"),
+    "right items twice in one epoch": (_same_epoch, "occurs 2 times, but"),
+    "a system message": (_inspect_system, "another prompt than the catalogue's"),
+    "the answer in the input": (_inspect_input, "another prompt than the catalogue's"),
+    "targets set to the answers": (_inspect_targets, "another question or answer"),
+    "answers set to the targets": (_inspect_answers, "another response than"),
+    "options of its items": (_inspect_options, "its prompt has no text for cot=true"),
+}
+
+
+@pytest.mark.parametrize("way", INSPECT)
+def test_forged_logs_of_inspect(way: str, inspect: InspectLog, tmp_path: Path) -> None:
+    forge, why = INSPECT[way]
+    forge(inspect)
+    said = refused(tmp_path / "out", f"org/model-7b={inspect.save()}", *WHO)
+    assert why in said
+
+
+def _answered(inspect: InspectLog, *models: str) -> Path:
+    for number, sample in enumerate(inspect.samples):
+        sample["output"]["model"] = models[number % len(models)]
+    inspect.log["eval"]["model"] = "openai/gpt-4o-mini"
+    return inspect.save()
+
+
+@pytest.mark.parametrize(
+    ("models", "why"),
+    [
+        (("gpt-4o",), "openai/gpt-4o-mini was asked, but gpt-4o answered"),
+        (("gpt-4o-mini", "gpt-4o-mini-x"), "answered by gpt-4o-mini, gpt-4o-mini-x"),
+    ],
+)
+def test_another_model_answered(
+    models: tuple[str, ...], why: str, inspect: InspectLog, tmp_path: Path
+) -> None:
+    log = f"openai/gpt-4o-mini={_answered(inspect, *models)}"
+    assert why in refused(tmp_path / "out", log, *WHO)
+    done = publish("eee", tmp_path / "out", log, *WHO, "--as", "openai/gpt-4o")
+    assert done.exit_code == 0, done.output
+    (file,) = (tmp_path / "out").rglob("*.json")
+    assert json.loads(file.read_text("utf-8"))["model_info"]["id"] == "openai/gpt-4o"
+
+
+def test_a_snapshot_is_the_model_that_was_asked(
+    inspect: InspectLog, tmp_path: Path
+) -> None:
+    log = _answered(inspect, "gpt-4o-mini-2024-07-18")
+    done = publish("card", tmp_path / "out", f"openai/gpt-4o-mini={log}")
+    assert (done.exit_code, done.stderr) == (0, ""), done.output
+
+
+def test_a_fingerprint_that_changes_during_a_run(
+    inspect: InspectLog, tmp_path: Path
+) -> None:
+    for sample, mark in zip(inspect.samples, LETTERS, strict=True):
+        event = next(e for e in sample["events"] if e["event"] == "model")
+        event["call"] = {"response": {"system_fingerprint": f"fp_{mark}"}}
+    log = _answered(inspect, "gpt-4o-mini")
+    why = "the model changed during the run, by its system_fingerprint: fp_A, fp_B"
+    assert why in refused(tmp_path / "out", f"openai/gpt-4o-mini={log}", *WHO)
+
+
+# ---------------------------------------------------------------------- names
+
+
+def test_two_models_under_one_name(
+    quiz_logs: Path, lm_eval: LmEvalLog, tmp_path: Path
+) -> None:
+    results: Json = lm_eval.results
+    results["model_name"] = "org/model-70b"
+    results["config"]["model_args"] = {"pretrained": "org/model-70b"}
+    lm_eval.results["date"] += 60
+    lm_eval.save()
+    shutil.copytree(quiz_logs / "lm_eval", lm_eval.file.parent / "first")
+    said = refused(tmp_path / "out", f"acme/x={lm_eval.file.parent}", *WHO)
+    assert "acme/x names 2 models: org/model-70b; org/model-7b" in said or (
+        "acme/x names 2 models: org/model-7b; org/model-70b" in said
+    )
+
+
+def test_a_log_of_another_model_under_a_name(
+    lm_eval: LmEvalLog, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    publish("card", tmp_path / "out", f"acme/x={lm_eval.file.parent}")
+    assert "acme/x: its log names the model org/model-7b" in caplog.text
+    caplog.clear()
+    publish("card", tmp_path / "same", f"org/model-7b={lm_eval.file.parent}")
+    assert caplog.text == ""
+
+
+def test_a_blank_line_is_not_a_failed_item(lm_eval: LmEvalLog, tmp_path: Path) -> None:
+    lm_eval.save()
+    with lm_eval.samples_file.open("a") as file:
+        file.write("\n\n")
+    done = publish("card", tmp_path / "out", lm_eval.file.parent)
+    assert (done.exit_code, done.stderr) == (0, ""), done.output
+
+
+@pytest.mark.parametrize(
+    "url", ["https://me:secret@example.org/logs", "https://example.org/?token=secret"]
+)
+def test_an_address_with_a_password(
+    url: str, lm_eval: LmEvalLog, tmp_path: Path
+) -> None:
+    said = refused(tmp_path / "out", lm_eval.save(), *WHO[:-1], url)
+    assert "--url has a password or key" in said
+    assert "secret" not in said
