@@ -199,13 +199,14 @@ def parse_signature(text: object) -> Signature:
         raise LogError("no signature: another version of hkcanto made it; run it again")
     task, *parts = text.split("|")
     values = dict(part.partition(":")[::2] for part in parts)
-    if len(values) < len(parts):
-        raise LogError(f"its signature {text!r} has a part twice")
     if values.get("turns") == "single":
         del values["turns"]
     try:
         shots = values.pop("shots")
         fields = {field: values.pop(part) for part, field in _FIELDS.items()}
+        names = [part.partition(":")[0] for part in parts]
+        if len({*names}) < len(names):
+            raise LogError(f"its signature {text!r} has a part twice")
         return Signature(
             task=task.replace("-", "_"),
             shots=None if shots == UNKNOWN else int(shots),

@@ -6,6 +6,7 @@ that runs and scores tasks; what the release knows is compared with it if it is 
 
 import logging
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cached_property
 from math import isnan
@@ -304,7 +305,7 @@ def _outcome(judgement: Judgement) -> tuple[object, ...]:
     return judgement.answer, judgement.values, judgement.weights
 
 
-def _likeliest(kind: Kind, sample: Sample, likelihoods: Any) -> str:
+def _likeliest(kind: Kind, sample: Sample, likelihoods: Sequence[float]) -> str:
     """Return the letter with the highest log-likelihood; empty if one is not a number."""
     letters = [*kind.lettered(sample)]
     if len(letters) != len(likelihoods) or any(map(isnan, likelihoods)):

@@ -58,6 +58,8 @@ _REQUEST_SETTINGS = (
 # More questions that begin alike have an instruction in common, not a passage. The largest
 # group on a passage in our benchmarks has nine.
 _MOST_ON_A_PASSAGE = 20
+_SAME_RESPONSES = 0.95
+_FEW_RESPONSES = 5
 # A provider leaves out a count of zero.
 _OMITTED_IF_ZERO = ("cached_tokens", "reasoning_tokens", "judge_tokens")
 
@@ -91,6 +93,7 @@ class Items:
         reasons: How answers were read, or why an answer is missing, such as `none: refusal`.
         pairs: Answers and targets, only for kinds with figures or analyses of texts.
         texts: Full texts, only if requested.
+        long_responses: Checksums of responses; 0 for a short one.
     """
 
     ids: Sequence[str]
@@ -108,6 +111,7 @@ class Items:
     reasons: Sequence[str] = ()
     pairs: Sequence[Pair] = ()
     texts: Sequence[ItemText] = ()
+    long_responses: Sequence[int] = ()
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -375,6 +379,7 @@ class Run:
         parts: The runs of its logs, if several logs share its subjects; `reported` is then empty.
         contradictions: How its log contradicts itself, one sentence each.
         other_model: Which other model answered than the one that was asked.
+        cache: The file of lm-eval's cache of responses; empty without one.
         compared: Whether an audit compared its items and prompts with the release.
     """
 
@@ -402,6 +407,7 @@ class Run:
     parts: Sequence["Run"] = ()
     contradictions: tuple[str, ...] = ()
     other_model: str = ""
+    cache: str = ""
     compared: bool = False
 
     # ------------------------------------------------------------------ its task and data
@@ -554,6 +560,39 @@ class Run:
                 for name, values in self.items.values.items()
             )
         )
+
+    def shares_responses(self, other: "Run") -> str:
+        """Return how another model's run may have this one's responses; empty if it has not."""
+        ours = (self.model, self.settings, self.sent)
+        if ours == (other.model, other.settings, other.sent):
+            return ""
+        if self.cache and self.cache == other.cache and self.model != other.model:
+            return (
+                f"both used lm-eval's cache {self.cache}, which mixes models up: "
+                "one may have the other's responses. Run each with a cache of its own"
+            )
+        both = self._long_responses_of_both(other)
+        same = sum(a == b for a, b in both)
+        if len(both) < _FEW_RESPONSES or same <= _SAME_RESPONSES * len(both):
+            return ""
+        return (
+            f"{same:,} of {len(both):,} longer responses are equal to the last character: "
+            "did the second model answer at all? Look for a cache, or a server with one model"
+        )
+
+    def _long_responses_of_both(self, other: "Run") -> list[tuple[int, int]]:
+        """Return the checksums of both responses to each item with a long one."""
+        if not (self.items.long_responses and other.items.long_responses):
+            return []
+        positions = other.items.positions
+        both: list[tuple[int, int]] = []
+        for name, position in self.items.positions.items():
+            if name in positions:
+                ours = self.items.long_responses[position]
+                theirs = other.items.long_responses[positions[name]]
+                if ours or theirs:
+                    both.append((ours, theirs))
+        return both
 
     # ------------------------------------------------------------------ how it was run
 

@@ -1,5 +1,6 @@
 """Read the logs of lm-eval and Inspect into runs; neither harness has to be installed."""
 
+import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -23,6 +24,9 @@ _FORMS = (
     "the results_….json of lm-eval with its samples beside it, "
     "or .eval or .json of Inspect"
 )
+DRAFTS = ".publish-"
+"""The beginning of the name of a folder in which `hkcanto publish` prepares its files."""
+
 _MOST_REASONS = 5
 _INSPECT_START = re.compile(rb'\s*\{\s*"(?:version|status|eval)"')
 
@@ -101,10 +105,10 @@ def _read_all(
         return ItemRows(task_as_run(signature.task, shots=signature.shots), texts)
 
     logs: list[tuple[int, Path]] = []
-    for position, (_, path) in enumerate(arguments):
-        logs += [(position, log) for log in _logs(path)]
-    runs: list[list[Run]] = [[] for _ in arguments]
     skipped: list[SkippedLog] = []
+    for position, (_, path) in enumerate(arguments):
+        logs += [(position, log) for log in _logs(path, skipped)]
+    runs: list[list[Run]] = [[] for _ in arguments]
     argument_of: dict[Path, int] = {}
     for done, (position, log) in enumerate(logs, 1):
         first = argument_of.setdefault(log.resolve(), position)
@@ -139,17 +143,39 @@ def argument(text: str | Path) -> Argument:
     return Argument(name, path)
 
 
-def logs_in(folder: Path) -> list[Path]:
-    """Return the logs of both harnesses in a folder, whether or not they can be read."""
-    files = sorted(folder.rglob("*"))
-    return [file for file in files if file.is_file() and _reader(file)]
+def logs_in(folder: Path, left_out: list[SkippedLog] | None = None) -> list[Path]:
+    """Return the logs of both harnesses in a folder, whether or not they can be read.
+
+    Args:
+        folder: The folder.
+        left_out: Gets the folders in it that were not searched.
+    """
+    unsearched: list[SkippedLog] = [] if left_out is None else left_out
+
+    def note(error: OSError) -> None:
+        unsearched.append(SkippedLog(Path(error.filename), reason(error)))
+
+    logs: list[Path] = []
+    root = folder.resolve()
+    for parent, folders, names in os.walk(folder, onerror=note):
+        folders[:] = [name for name in folders if not name.startswith(DRAFTS)]
+        for name in folders:
+            path = Path(parent, name)
+            if path.is_symlink() and not path.resolve().is_relative_to(root):
+                cause = "a link to another folder is not followed: give that folder"
+                unsearched.append(SkippedLog(path, cause))
+        for name in names:
+            file = Path(parent, name)
+            if file.is_file() and _reader(file):
+                logs.append(file)
+    return sorted(logs)
 
 
-def _logs(path: Path) -> list[Path]:
+def _logs(path: Path, left_out: list[SkippedLog]) -> list[Path]:
     """Return the logs at a path, whether or not they can be read."""
     if path.is_file() and path.suffix in (".json", ".eval"):
         return [path]
-    if logs := logs_in(path):
+    if logs := logs_in(path, left_out):
         return logs
     advice = f"Give {_FORMS}. Run lm_eval with --output_path and --log_samples."
     raise LogError(f"{path} is not a log or a folder of logs. {advice}")

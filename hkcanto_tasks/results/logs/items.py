@@ -36,6 +36,7 @@ Json = dict[str, Any]
 NewItemRows = Callable[[Signature], "ItemRows"]
 """Makes the collector for the items of a task, from its signature."""
 
+_LONG = 20  # characters of a response
 _MOST_NAMES = 64  # A hostile log may have a different metric for each item.
 
 
@@ -84,6 +85,7 @@ class _ItemRow(NamedTuple):
     reason: str
     pair: Pair | None
     text: ItemText | None
+    long_response: int
 
 
 class ItemRows:
@@ -161,7 +163,7 @@ class ItemRows:
         Raises:
             LogError: Its subject is not in the catalogue, or it lacks a judgement.
         """
-        del reasoning, evidence
+        del evidence
         if judgement is None:
             what = "no scores of this version (--predict_only?)"
             raise LogError(f"{what}: {SCORE_AGAIN}")
@@ -198,6 +200,7 @@ class ItemRows:
             reason=judgement.reason,
             pair=pair,
             text=text,
+            long_response=_long_response(reasoning + response),
         )
         self._rows.append(row)
 
@@ -223,6 +226,7 @@ class ItemRows:
             reasons=self._column("reason"),
             pairs=self._column("pair") if self._pairs else (),
             texts=self._column("text") if self.texts else (),
+            long_responses=self._column("long_response"),
         )
 
     def _position(self, row: _ItemRow) -> tuple[int, int, str]:
@@ -230,6 +234,13 @@ class ItemRows:
 
     def _column(self, name: str) -> tuple[Any, ...]:
         return tuple(map(attrgetter(name), self._rows))
+
+
+def _long_response(response: str) -> int:
+    """Return a checksum of a response; 0 if it is so short that two models may both write it."""
+    if len(response) < _LONG:
+        return 0
+    return zlib.crc32(response.encode("utf-8", "replace")) or 1
 
 
 def _values(

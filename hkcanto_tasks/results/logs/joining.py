@@ -10,6 +10,7 @@ from typing import Any
 from ...catalogue import find_task, named_tasks
 from ...signatures import Signature, joined
 from ..runs import Items, Reported, Run, SkippedLog, Usage, clusters_of
+from .checking import uneven_votes
 
 _KEEP_BOTH = "to keep both, name them NAME=PATH"
 
@@ -137,6 +138,8 @@ class _Merge:
             status=_joined_status(runs),
             version_of_harness="+".join(versions),
             usage=Usage.total([run.usage for run in runs]),
+            contradictions=_joined_contradictions(runs, items),
+            other_model=next(filter(None, (run.other_model for run in runs)), ""),
         )
         return _completed(whole) if shares_subjects else whole
 
@@ -145,6 +148,13 @@ class _Merge:
         if self.superseded:
             names = ", ".join(log.path.name for log in self.superseded)
             yield f"left out, because larger or newer logs have their items: {names}"
+
+
+def _joined_contradictions(runs: Sequence[Run], items: Items) -> tuple[str, ...]:
+    found = [*chain.from_iterable(run.contradictions for run in runs)]
+    if len(runs) > 1 and _joined_status(runs) == "success":
+        found.append(uneven_votes(items.ids))
+    return tuple(dict.fromkeys(filter(None, found)))
 
 
 def _values_of(items: Items, item: str) -> dict[str, float]:

@@ -279,6 +279,7 @@ def _run(
         log_id=str(results.date or ""),
         usage=_usage(head, task, items),
         contradictions=_contradictions(task),
+        cache=str(head.results.config.get("use_cache") or ""),
     )
     if results.rescored is None:
         return run

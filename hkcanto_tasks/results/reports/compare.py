@@ -12,7 +12,7 @@ from collections.abc import (
 )
 from dataclasses import asdict
 from functools import partial
-from itertools import chain
+from itertools import chain, combinations
 from typing import Any, NamedTuple
 
 from ...catalogue import chosen_tasks, named_tasks
@@ -133,9 +133,9 @@ def compare_runs(
         resamples=resamples,
     )
     left_out += without_figure
-    left_out = [*dict.fromkeys(left_out)]
     if gate is not None:
-        left_out += _contradicting(read.runs)
+        left_out += _untrusted(groups)
+    left_out = [*dict.fromkeys(left_out)]
     not_compared = [*refused, *left_out]
     if not compared:
         raise _nothing_to_compare(refused, left_out)
@@ -167,9 +167,21 @@ def compare_runs(
     return report, 2 if refused else 0
 
 
-def _contradicting(runs: Sequence[Run]) -> list[str]:
-    """Return the contradictions of runs, with which no gate can pass."""
-    return [f"{run_title(run)}: {text}." for run in runs for text in run.contradictions]
+def _untrusted(groups: Sequence[_Group]) -> Iterator[str]:
+    """Yield why runs cannot be trusted, with which no gate can pass."""
+    for runs, _ in groups:
+        for run in runs:
+            for text in run.contradictions:
+                yield f"{run_title(run)}: {text}."
+        for text in _shared_responses(runs):
+            yield f"{task_title(runs[0])}: {text}"
+
+
+def _shared_responses(runs: Sequence[Run]) -> Iterator[str]:
+    """Yield which runs of other models may have the same responses."""
+    for a, b in combinations(runs, 2):
+        if text := a.shares_responses(b):
+            yield f"{' and '.join(distinct_names([a, b]))}: {text}."
 
 
 def _nothing_to_compare(
@@ -457,6 +469,7 @@ def _limits(group: Sequence[Comparison], runs: Sequence[Run]) -> Iterator[str]:
         yield f"Only {len(set(first.items.ids)):,} of the task's items were run."
     if not all(run.signature.prompt_known for run in runs):
         yield _UNKNOWN_PROMPT
+    yield from _shared_responses(runs)
     for run in runs:
         for note in filter(None, (*run.contradictions, run.other_model)):
             yield f"{run.label}: {note}."

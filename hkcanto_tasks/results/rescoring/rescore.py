@@ -49,7 +49,7 @@ def rescore(
     runs = list[RescoredRun]()
     skipped = list[SkippedLog]()
     loaded: LoadedTask | None = None
-    files = _files_at(paths)
+    files = _files_at(paths, skipped)
     for done, file in enumerate(files, 1):
         if file.suffix == ".jsonl":
             loaded = loaded or _loaded_task(task, file)
@@ -68,12 +68,12 @@ def rescore(
     return runs, skipped
 
 
-def _files_at(paths: Iterable[Path]) -> list[Path]:
+def _files_at(paths: Iterable[Path], skipped: list[SkippedLog]) -> list[Path]:
     """Return the logs and files of answers at some paths, each once."""
     files: dict[Path, None] = {}
     for path in paths:
         if path.is_dir():
-            path_files = logs_in(path)
+            path_files = logs_in(path, skipped)
         elif path.is_file() and path.suffix in (".json", ".jsonl", ".eval"):
             path_files = [path]
         else:

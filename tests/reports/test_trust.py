@@ -1,0 +1,141 @@
+"""Comparisons and reports say what cannot be trusted, and lose no log in silence."""
+
+import json
+import shutil
+import zlib
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from hkcanto_tasks import read_runs
+from hkcanto_tasks.cli import app
+
+from ..publishing.conftest import rename
+from .harness_runs import AnsweringLM, run_lm_eval
+
+TASK = "hkcanto_translation_zh_yue"
+
+
+def hkcanto(*arguments: str | Path) -> Result:
+    command = [*map(str, arguments)]
+    return CliRunner().invoke(app, command, env={"COLUMNS": "200"})
+
+
+def translation(prompt: str) -> str:
+    """A text of more than twenty characters that depends on the prompt."""
+    return (
+        f"佢話聽日會落雨，記得帶遮，唔好行咁快，第 {zlib.crc32(prompt.encode())} 句。"
+    )
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The results file of a model that wrote translations."""
+    folder = tmp_path_factory.mktemp("small")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HKCANTO_DATA", "sample")
+        log = run_lm_eval(folder, TASK, model=AnsweringLM(translation))
+    rename(log, "acme/small")
+    return log
+
+
+def copy(log: Path, folder: Path, **config: str) -> Path:
+    """Return a copy of a log as that of another model, with other settings of lm-eval."""
+    shutil.copytree(log.parent, folder)
+    results = folder / log.name
+    rename(results, f"acme/{folder.name}")
+    text = json.loads(results.read_text("utf-8"))
+    text["config"] |= config
+    text["date"] += 60
+    results.write_text(json.dumps(text), "utf-8")
+    return results
+
+
+def test_a_second_model_that_was_never_called(small: Path, tmp_path: Path) -> None:
+    large = copy(small, tmp_path / "large")
+    items = len(read_runs(small).runs[0].items)
+    done = hkcanto("compare", small, large, "--gate", "5")
+    text = " ".join(done.output.split())
+    assert f"{items} of {items} longer responses are equal" in text
+    assert done.exit_code == 2, done.output
+    done = hkcanto("compare", small, large)
+    assert "longer responses are equal" in " ".join(done.output.split())[:1500]
+    assert done.exit_code == 0
+
+
+def test_two_models_that_shared_a_cache(small: Path, tmp_path: Path) -> None:
+    runs = [copy(small, tmp_path / name, use_cache="cache.db") for name in ("a", "b")]
+    for samples in (tmp_path / "b").glob("samples_*"):
+        samples.write_text(samples.read_text("utf-8").replace("遮", "傘"), "utf-8")
+    done = hkcanto("compare", *runs, "--gate", "5")
+    assert "both used lm-eval's cache cache.db" in " ".join(done.output.split())
+    assert done.exit_code == 2, done.output
+
+
+def test_a_run_compared_with_itself_is_no_surprise(small: Path, tmp_path: Path) -> None:
+    shutil.copytree(small.parent, tmp_path / "again")
+    results = tmp_path / "again" / small.name
+    text = json.loads(results.read_text("utf-8"))
+    text["date"] += 60
+    results.write_text(json.dumps(text), "utf-8")
+    done = hkcanto("compare", f"a={small}", f"b={results}")
+    assert "are equal to the last character" not in " ".join(done.output.split())
+
+
+def test_a_log_that_contradicts_itself_passes_no_gate(
+    small: Path, tmp_path: Path
+) -> None:
+    other = copy(small, tmp_path / "other")
+    results = json.loads(other.read_text("utf-8"))
+    results["configs"][TASK]["num_fewshot"] = 1
+    other.write_text(json.dumps(results), "utf-8")
+    for command in (("report", other), ("compare", small, other, "--gate", "5")):
+        done = hkcanto(*command, "--full")
+        said = " ".join(done.output.split())
+        assert "its signature is not that of its task and options: shots:" in said
+    assert done.exit_code == 2
+
+
+# ---------------------------------------------------------------------- folders
+
+
+def test_a_link_to_another_folder_is_named(small: Path, tmp_path: Path) -> None:
+    shutil.copytree(small.parent, tmp_path / "runs" / "first")
+    copy(small, tmp_path / "second")
+    (tmp_path / "runs" / "second").symlink_to(tmp_path / "second")
+    (tmp_path / "runs" / "latest").symlink_to(tmp_path / "runs" / "first")
+    runs = read_runs(tmp_path / "runs")
+    assert len(runs) == 1
+    ((path, why, *_),) = runs.skipped
+    assert path == tmp_path / "runs" / "second"
+    assert "a link to another folder is not followed" in why
+
+
+def test_a_folder_that_cannot_be_searched_is_named(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import os
+
+    shutil.copytree(small.parent, tmp_path / "runs" / "first")
+    closed = tmp_path / "runs" / "closed"
+    closed.mkdir()
+    scandir = os.scandir
+
+    def refusing(path: str) -> object:
+        if Path(path) == closed:
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    ((path, why, *_),) = read_runs(tmp_path / "runs").skipped
+    assert path == closed
+    assert "cannot be read" in why
+
+
+def test_drafts_of_what_is_published_are_not_logs(small: Path, tmp_path: Path) -> None:
+    shutil.copytree(small.parent, tmp_path / "runs" / "first")
+    copy(small, tmp_path / "runs" / ".publish-x1" / "draft")
+    runs = read_runs(tmp_path / "runs")
+    assert [run.model for run in runs] == ["acme/small"]
+    assert not runs.skipped
