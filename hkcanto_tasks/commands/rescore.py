@@ -4,8 +4,10 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import typer
+
 from .console import err, print_line
-from .output import argument, option, progress, write_files
+from .output import argument, format_of, option, progress, write, write_files
 
 if TYPE_CHECKING:
     from ..figures import Figure
@@ -21,27 +23,48 @@ _READER = (
     "It adds the figures forced and acc_reread; the headline does not change."
 )
 _GRADER = "An Inspect model, such as openai/gpt-4o, that judges the answers to tasks with a rubric."
+_OUTPUT = "Folder for the new logs; with --any, a file for the report."
+_ANY = "The logs are of any multiple-choice tasks: report scores as logged and as we read them."
+_CHOICES = (
+    "With --any: lm-eval's column of choices, or several: choice1,choice2,choice3."
+)
+_ANSWER = "With --any: lm-eval's column of the right letter, text or number from 0."
+_SHOW = "With --any: responses to show whose score differs or is lost."
 _MODEL = "Model of a .jsonl; by default the file's name."
 
 
 def rescore(
     paths: Annotated[list[Path], argument(_PATHS, "PATHS")],
     output: Annotated[
-        Path, option("Folder for the new logs.", "-o", "--output", metavar="DIR")
-    ],
+        Path | None, option(_OUTPUT, "-o", "--output", metavar="DIR")
+    ] = None,
     task: Annotated[str, option("Task of a .jsonl.", metavar="TASK")] = "",
     model: Annotated[str, option(_MODEL, metavar="NAME")] = "",
     columns: Annotated[str, option(_COLUMNS, metavar="FIELD=COLUMN,…")] = "",
     reader: Annotated[str, option(_READER, metavar="MODEL")] = "",
     grader: Annotated[str, option(_GRADER, metavar="MODEL")] = "",
+    any_task: Annotated[bool, option(_ANY, "--any")] = False,
+    choices: Annotated[str, option(_CHOICES, metavar="COLUMN")] = "",
+    answer: Annotated[str, option(_ANSWER, metavar="COLUMN")] = "",
+    show: Annotated[int, option(_SHOW, metavar="N", min=0)] = 0,
 ) -> None:
     """Score saved answers again, from logs, other tools or batch APIs.
 
     hkcanto rescore runs/ -o rescored
     hkcanto rescore answers.jsonl --task hkmmlu -o rescored
+    hkcanto rescore runs/ --any --show 20
 
-    It writes logs that hkcanto report, compare and publish read.
+    It writes logs that hkcanto report, compare and publish read. With
+    --any it reports what our reader makes of any multiple-choice log.
     """
+    if any_task:
+        from ..results.reports.any_rescored import rescore_any
+
+        report = rescore_any(paths, show, choices, answer)
+        write(report, output, format_of(output, None))
+        return
+    if output is None:
+        raise typer.BadParameter("Give a folder for the new logs: -o DIR.")
     from ..results.rescoring import rescore as rescoring
     from ..results.rescoring.answers import columns_of
     from ..results.rescoring.asking import grade, reread

@@ -195,7 +195,7 @@ def test_other_logs_are_refused(
     for logs, why in (
         ((old,), "--any compares two logs"),
         ((old, other), "no figure '' of items in both logs"),
-        ((old, lm_eval_logs), "compare it without --any"),
+        ((old, lm_eval_logs), "leave out --any"),
         ((old, tmp_path / "yaml"), "has no log of lm-eval or Inspect"),
     ):
         done = hkcanto("compare", *logs, "--any")

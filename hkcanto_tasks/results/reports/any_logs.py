@@ -49,7 +49,7 @@ _GRADES = {
 _MOST_VERDICTS = 5
 _EFFECT_KEYS = ("a", "b", "wins", "losses", "p_value", "p_by_holm", "test")
 _JSON = msgspec.json.Decoder(dict[str, Any])
-_IS_OUR_TASK = "a log of a task of hkcanto: compare it without --any"
+_IS_OUR_TASK = "a log of a task of hkcanto: leave out --any"
 _UNKNOWN = (
     "These are not tasks of hkcanto, so only the logs say what was run. Where they do not, prompt, "
     "template and decoding are unknown, and so are whether questions share a passage, which makes "
@@ -57,7 +57,7 @@ _UNKNOWN = (
 )
 
 
-class _Response(NamedTuple):
+class AnyResponse(NamedTuple):
     """A response in a log.
 
     Attributes:
@@ -74,7 +74,7 @@ class _Response(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Log:
+class AnyLog:
     """One task in one log.
 
     Attributes:
@@ -88,7 +88,7 @@ class _Log:
 
     task: str
     path: Path
-    responses: Sequence[_Response]
+    responses: Sequence[AnyResponse]
     reported: Mapping[str, float]
     settings: Mapping[str, Any]
     higher: Mapping[str, bool | None] = field(default_factory=dict)
@@ -118,12 +118,12 @@ class _Matched(NamedTuple):
             matched by id; None if by text.
     """
 
-    pairs: Sequence[tuple[_Response, _Response]]
+    pairs: Sequence[tuple[AnyResponse, AnyResponse]]
     unmatched: int
     changed: int | None
 
 
-class _Test(NamedTuple):
+class AnyTest(NamedTuple):
     """The test of a figure of a task, its number of independent items, and its limits."""
 
     task: str
@@ -172,14 +172,31 @@ def compare_any(
         names = [f"{names[0]} (1)", f"{names[1]} (2)"]
     logs_a, problems_a = _logs(a.path)
     logs_b, problems_b = _logs(b.path)
-    tests = list[_Test]()
-    notes = [*problems_a, *problems_b]
+    resampling = Resampling(seed, resamples)
+    tests, warnings = tests_of(logs_a, logs_b, metric, resampling)
+    warnings = [*problems_a, *problems_b, *warnings, _UNKNOWN]
+    return report_of_tests(
+        tests, names, warnings, resampling, f"{names[1]} against {names[0]}"
+    )
+
+
+def tests_of(
+    logs_a: Mapping[str, AnyLog],
+    logs_b: Mapping[str, AnyLog],
+    metric: str | None,
+    resampling: Resampling,
+) -> tuple[list[AnyTest], list[str]]:
+    """Return the test of each task, the surest first, and remarks.
+
+    Raises:
+        ComparisonError: Nothing can be compared; the message says why.
+    """
+    tests = list[AnyTest]()
+    notes = list[str]()
     refused = [f"{task}: no partner." for task in logs_a.keys() ^ logs_b.keys()]
     for task in logs_a.keys() & logs_b.keys():
         try:
-            test = _test(
-                logs_a[task], logs_b[task], metric, Resampling(seed, resamples)
-            )
+            test = _test(logs_a[task], logs_b[task], metric, resampling)
         except ComparisonError as error:
             refused.append(f"{task}: {error}")
         else:
@@ -187,19 +204,30 @@ def compare_any(
             notes += [f"{task}: {remark}" for remark in test.remarks]
     if not tests:
         raise ComparisonError("\n".join(["nothing to compare.", *sorted(refused)]))
-    tests = _adjusted(tests)
-    warnings = [*sorted(notes), *sorted(refused), _UNKNOWN]
+    return _adjusted(tests), [*sorted(notes), *sorted(refused)]
+
+
+def report_of_tests(
+    tests: Sequence[AnyTest],
+    names: Sequence[str],
+    warnings: Sequence[str],
+    resampling: Resampling,
+    title: str,
+    further: Sequence[Section] = (),
+) -> Report:
+    """Return a report on tests of two sides with names, with further sections behind."""
     pairs = [test.pair for test in tests]
+    seed, resamples = resampling
     return report_of(
-        [_results(pairs, names, warnings)],
-        f"{names[1]} against {names[0]}",
+        [_results(pairs, names, warnings), *further],
+        title,
         [f"Random numbers: seed {seed}, {resamples:,} exchanges."],
         {"comparisons": [_record(test) for test in tests]},
         lambda: map(_csv_row, tests),
     )
 
 
-def _adjusted(tests: Sequence[_Test]) -> list[_Test]:
+def _adjusted(tests: Sequence[AnyTest]) -> list[AnyTest]:
     """Return tests with p-values adjusted for their number, the surest first."""
     ordered = sorted(tests, key=lambda test: (test.effect.p_value, test.task))
     effects = adjusted([test.effect for test in ordered])
@@ -226,7 +254,7 @@ def _results(
     return Section("Results", blocks, "results", is_summary=True)
 
 
-def _record(test: _Test) -> dict[str, Any]:
+def _record(test: AnyTest) -> dict[str, Any]:
     """Return a test as a record of JSON."""
     sign = 1 if test.figure.higher_is_better else -1
     return {
@@ -238,7 +266,7 @@ def _record(test: _Test) -> dict[str, Any]:
     }
 
 
-def _csv_row(test: _Test) -> dict[str, Any]:
+def _csv_row(test: AnyTest) -> dict[str, Any]:
     """Return a test as a row of CSV, where the gain's interval has its own columns."""
     record = _record(test)
     gain = record["gain"]
@@ -250,11 +278,11 @@ def _csv_row(test: _Test) -> dict[str, Any]:
 
 
 def _test(
-    a: _Log,
-    b: _Log,
+    a: AnyLog,
+    b: AnyLog,
     metric: str | None,
     resampling: Resampling,
-) -> _Test:
+) -> AnyTest:
     """Test a figure of a task on the items that both logs have."""
     name = _tested_figure(a, b, metric)
     matched = _matched(a, b)
@@ -278,7 +306,7 @@ def _test(
             int((~known).sum()),
         )
     ]
-    return _Test(
+    return AnyTest(
         a.task,
         figure,
         paired.effect(),
@@ -288,8 +316,8 @@ def _test(
 
 
 def _tested_figure(
-    a: _Log,
-    b: _Log,
+    a: AnyLog,
+    b: AnyLog,
     metric: str | None,
 ) -> str:
     """Return the name of the figure to test, which must be the mean of its items' values."""
@@ -319,7 +347,7 @@ def _tested_figure(
     return name
 
 
-def _matched(a: _Log, b: _Log) -> _Matched:
+def _matched(a: AnyLog, b: AnyLog) -> _Matched:
     """Match the responses of two logs by the items' texts, or by ids if only these are the same."""
     in_a = positions_by_name([response.text for response in a.responses])
     in_b = positions_by_name([response.text for response in b.responses])
@@ -339,8 +367,8 @@ def _matched(a: _Log, b: _Log) -> _Matched:
 
 
 def _remarks(
-    a: _Log,
-    b: _Log,
+    a: AnyLog,
+    b: AnyLog,
     matched: _Matched,
     name: str,
     missing: int,
@@ -372,7 +400,7 @@ def _remarks(
 
 def _figure(
     name: str,
-    log: _Log,
+    log: AnyLog,
     values: Floats,
 ) -> Figure:
     """Return a figure of a log: a share if all values are from 0 to 1, or else a number."""
@@ -410,9 +438,9 @@ def _paired(
 # ---------------------------------------------------------------------- reading
 
 
-def _logs(path: Path) -> tuple[dict[str, _Log], list[str]]:
+def _logs(path: Path) -> tuple[dict[str, AnyLog], list[str]]:
     """Return the tasks of the logs at a path by name, and why files could not be read."""
-    logs = dict[str, _Log]()
+    logs = dict[str, AnyLog]()
     problems = list[str]()
     for file in [path] if path.is_file() else logs_in(path):
         is_lm_eval = file.name.startswith("results_")
@@ -430,7 +458,7 @@ def _logs(path: Path) -> tuple[dict[str, _Log], list[str]]:
     return logs, problems
 
 
-def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
+def numbers_of(values: Mapping[str, Any]) -> dict[str, float]:
     """Return the numbers among some values, with Inspect's grades as numbers."""
     numbers = dict[str, float]()
     for name, value in values.items():
@@ -445,7 +473,8 @@ def _text(*parts: Any) -> str:
     return msgspec.json.encode(parts, order="sorted").decode()
 
 
-def _lm_eval_logs(path: Path) -> Iterator[_Log]:
+def lm_eval_tasks(path: Path) -> Iterator[tuple[dict[str, Any], str, Path]]:
+    """Yield the content of a results file with each of its tasks and its file of samples."""
     head = decode(path.read_bytes(), _JSON)
     for task, config in head["configs"].items():
         if config.get("dataset_path") == "hkcanto":
@@ -454,31 +483,41 @@ def _lm_eval_logs(path: Path) -> Iterator[_Log]:
         samples = path.with_name(f"samples_{task}_{stamp}.jsonl")
         if not samples.is_file():
             raise LogError(f"no {samples.name} beside it; run with --log_samples")
-        yield _Log(
+        yield head, task, samples
+
+
+def rows_of(samples: Path) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a file of samples, one for each filter of a response."""
+    for line in samples.read_bytes().splitlines():
+        yield decode(line, _JSON)
+
+
+def _lm_eval_logs(path: Path) -> Iterator[AnyLog]:
+    for head, task, samples in lm_eval_tasks(path):
+        yield AnyLog(
             task,
             path,
             _lm_eval_responses(samples),
-            _numbers(head["results"].get(task, {})),
+            numbers_of(head["results"].get(task, {})),
             _lm_eval_settings(head, task),
             head.get("higher_is_better", {}).get(task, {}),
         )
 
 
-def _lm_eval_responses(path: Path) -> list[_Response]:
+def _lm_eval_responses(path: Path) -> list[AnyResponse]:
     """Return the responses in a file of samples, which has a line for each filter of a response."""
     prompts = dict[tuple[str, str], str]()
     values = defaultdict[tuple[str, str], dict[str, float]](dict)
-    for line in path.read_bytes().splitlines():
-        row = decode(line, _JSON)
+    for row in rows_of(path):
         item = str(row["doc_id"]), _text(row["doc"], row.get("target"))
         prompts.setdefault(item, str(row.get("prompt_hash", "")))
         suffix = row.get("filter", "none")
         metrics = row.get("metrics", ())
-        values[item] |= _numbers(
+        values[item] |= numbers_of(
             {f"{name},{suffix}": row.get(name) for name in metrics}
         )
     return [
-        _Response(*item, prompt_hash, values[item])
+        AnyResponse(*item, prompt_hash, values[item])
         for item, prompt_hash in prompts.items()
     ]
 
@@ -499,18 +538,24 @@ def _lm_eval_settings(head: Mapping[str, Any], task: str) -> dict[str, Any]:
     return settings
 
 
-def _inspect_log(path: Path) -> _Log:
+def inspect_samples(path: Path) -> tuple[Any, list[dict[str, Any]]]:
+    """Return the head and the samples of a log of another task that ended well."""
     with path.open("rb") as file:
         head, samples = head_and_samples(path, file, _JSON)
-        about = head.eval
-        if about.task.startswith("hkcanto/"):
+        if head.eval.task.startswith("hkcanto/"):
             raise LogError(_IS_OUR_TASK)
         if head.status != "success":
             raise LogError(
                 f"it ended as {head.status!r}, and the items that finished first are not a random "
                 "part; finish it (inspect eval-retry LOG)"
             )
-        responses = [_inspect_response(load()) for load in samples.values()]
+        return head, [load() for load in samples.values()]
+
+
+def _inspect_log(path: Path) -> AnyLog:
+    head, samples = inspect_samples(path)
+    about = head.eval
+    responses = [_inspect_response(sample) for sample in samples]
     settings = {
         "plan": head.plan.get("steps"),
         "generation": about.model_generate_config,
@@ -522,16 +567,17 @@ def _inspect_log(path: Path) -> _Log:
         metrics = score.get("metrics") or {}
         mean = "accuracy" if "accuracy" in metrics else "mean"
         reported[str(score.get("name"))] = metrics.get(mean, {}).get("value")
-    return _Log(
+    return AnyLog(
         about.task,
         path,
         responses,
-        _numbers(reported),
+        numbers_of(reported),
         settings,
     )
 
 
-def _inspect_response(sample: Mapping[str, Any]) -> _Response:
+def inspect_values(sample: Mapping[str, Any]) -> dict[str, float]:
+    """Return the numbers that scorers gave a sample, by scorer and part."""
     values = dict[str, Any]()
     for scorer, score in (sample.get("scores") or {}).items():
         value = score.get("value")
@@ -540,9 +586,13 @@ def _inspect_response(sample: Mapping[str, Any]) -> _Response:
             continue
         for part, number in value.items():
             values[f"{scorer}/{part}" if part else scorer] = number
+    return numbers_of(values)
+
+
+def _inspect_response(sample: Mapping[str, Any]) -> AnyResponse:
     question = sample["input"]
     if isinstance(question, list):
         # Each message has a random id, which is left out.
         question = [[part.get("role"), part.get("content")] for part in question]
     text = _text(question, sample.get("target", ""), sample.get("choices"))
-    return _Response(str(sample["id"]), text, "", _numbers(values))
+    return AnyResponse(str(sample["id"]), text, "", inspect_values(sample))

@@ -75,7 +75,7 @@ def read_answers(path: Path, declared: Mapping[str, str]) -> list[Answer]:
     columns = {role: role for role in COLUMNS} | dict(declared)
     for role in ("response", *declared):
         column = columns[role]
-        if all(_cell(row, column) is None for row in rows.values()):
+        if all(cell_at(row, column) is None for row in rows.values()):
             names = [*dict.fromkeys(name for row in rows.values() for name in row)]
             shown = ", ".join(names[:_MOST_COLUMNS]) or "none"
             raise LogError(
@@ -110,7 +110,7 @@ def _answer(
     columns: Mapping[str, str],
 ) -> Answer:
     ending = _ending(row, columns["response"])
-    cells = {role: _cell(row, column) for role, column in columns.items()}
+    cells = {role: cell_at(row, column) for role, column in columns.items()}
     failure = _failure(ending, cells["response"])
     if failure:
         return Answer(line, failure=failure)
@@ -183,7 +183,7 @@ def _options(row: Mapping[str, Any], choices: object) -> dict[str, str] | None:
     }
 
 
-def _cell(row: Mapping[str, Any], column: str) -> Any:
+def cell_at(row: Mapping[str, Any], column: str) -> Any:
     """Return the cell of a column with dots; None if it is missing."""
     return _values_on_path(row, column)[-1]
 

@@ -1,0 +1,214 @@
+"""`hkcanto rescore LOGS --any` on multiple-choice logs of other tasks of both harnesses."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from hkcanto_tasks.cli import app
+from hkcanto_tasks.results.reports.any_rescored import letter_of
+
+from .harness_runs import AnsweringLM, answering_model, run_inspect, run_lm_eval
+
+COUNT = 40
+RIGHT = "ABCD"
+PRO = """
+task: pro
+custom_dataset: !function data.rows
+test_split: test
+output_type: generate_until
+doc_to_text: "Q{{number}}: {{question}}"
+doc_to_target: answer
+filter_list:
+  - name: custom-extract
+    filter:
+      - function: regex
+        regex_pattern: 'answer is \\(?([ABCDEFGHIJ])\\)?'
+      - function: take_first
+metric_list:
+  - metric: exact_match
+    aggregation: mean
+    higher_is_better: true
+"""
+DATA = f"""
+def rows(**_):
+    from datasets import Dataset, DatasetDict
+    made = [
+        {{
+            "number": n,
+            "question": "Which port lies furthest south?",
+            "options": ["Aberdeen", "Bristol", "Cardiff", "Dover"],
+            "answer": "ABCD"[n % 4],
+        }}
+        for n in range({COUNT})
+    ]
+    return DatasetDict(test=Dataset.from_list(made))
+"""
+# Number of an item → the response; of all others: the harness and we read the right letter.
+RESPONSES: dict[int, str | None] = {
+    0: "**A**",  # unread by the harness, right
+    1: "The answer: **B**",  # unread by the harness, right
+    2: "Some say the answer is A. But no: it is C.",  # misread, right
+    3: "The answer is D, I thought at first. No, the answer is A.",  # misread, wrong
+    4: "<think>Is it A? Or",  # cut off
+    5: "I'm sorry, but I can't help with that.",  # refused
+    6: "",  # empty
+    7: "Hard to say.",  # undecided
+}
+
+
+def respond(prompt: str) -> str:
+    match = re.search(r"Q(\d+):", prompt)
+    assert match
+    number = int(match[1])
+    if number in RESPONSES:
+        return RESPONSES[number] or ""
+    return f"The answer is {RIGHT[number % 4]}."
+
+
+def hkcanto(*arguments: Any) -> Any:
+    return CliRunner().invoke(app, [*map(str, arguments)], env={"COLUMNS": "200"})
+
+
+def report(*arguments: Any, folder: Path) -> dict[str, Any]:
+    file = folder / "report.json"
+    done = hkcanto("rescore", *arguments, "--any", "-o", file)
+    assert done.exit_code == 0, done.output
+    content: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    return content
+
+
+def fates(content: dict[str, Any]) -> dict[str, Any]:
+    (row,) = content["tables"]["fates"]["rows"]
+    return row
+
+
+@pytest.fixture
+def pro(tmp_path: Path) -> Callable[..., Path]:
+    """Return a function that runs a task in the form of MMLU-Pro in lm-eval."""
+    home = tmp_path / "yaml"
+    home.mkdir()
+    (home / "data.py").write_text(DATA, "utf-8")
+
+    def run(name: str, yaml: str = PRO, **options: Any) -> Path:
+        (home / "pro.yaml").write_text(yaml, "utf-8")
+        model = AnsweringLM(respond)
+        return run_lm_eval(
+            tmp_path / name, "pro", model=model, include_path=[str(home)], **options
+        )
+
+    return run
+
+
+def test_points_lost_to_reading_are_counted(
+    pro: Callable[..., Path], tmp_path: Path
+) -> None:
+    content = report(pro("logs").parent.parent, folder=tmp_path)
+    (comparison,) = content["comparisons"]
+    # By hand: the harness gives no point for items 0 to 7 but 3; we give one for 0, 1 and 2.
+    assert comparison["a"] == pytest.approx((COUNT - 7) / COUNT)
+    assert comparison["b"] == pytest.approx((COUNT - 5) / COUNT)
+    assert (comparison["wins"], comparison["losses"]) == (3, 1)
+    counts = {key: value for key, value in fates(content).items() if value}
+    assert counts == {
+        "kind": "run",
+        "task": "pro",
+        "items": COUNT,
+        "misread": 2,
+        "unread_by_harness": 2,
+        "cut_off": 1,
+        "refused": 1,
+        "empty": 1,
+        "undecided": 1,
+    }
+
+
+def test_responses_are_shown(pro: Callable[..., Path]) -> None:
+    done = hkcanto("rescore", pro("logs"), "--any", "--show", "3")
+    assert done.exit_code == 0, done.output
+    text = " ".join(done.stdout.split())
+    assert (
+        "read again is better than as logged on pro" in text or "No difference" in text
+    )
+    assert "target C, harness read 'A', we read C" in text
+    assert len(re.findall(r"harness read", text)) == 3
+
+
+def test_choices_that_are_not_known_by_name_are_declared(
+    pro: Callable[..., Path], tmp_path: Path
+) -> None:
+    log = pro("logs")
+    for samples in log.parent.glob("samples_*"):
+        text = samples.read_text("utf-8")
+        samples.write_text(text.replace('"options": [', '"alternatives": ['), "utf-8")
+    done = hkcanto("rescore", log, "--any")
+    assert done.exit_code == 1
+    assert "--choices COLUMN --answer COLUMN" in done.output
+    declared = ("--choices", "alternatives", "--answer", "answer")
+    assert fates(report(log, *declared, folder=tmp_path))["misread"] == 2
+    wrong = hkcanto("rescore", log, "--any", *declared[:2], "--answer", "number")
+    assert wrong.exit_code == 1
+
+
+def test_logs_of_inspect_say_all(tmp_path: Path) -> None:
+    from inspect_ai import Task
+    from inspect_ai.dataset import Sample
+    from inspect_ai.scorer import choice
+    from inspect_ai.solver import multiple_choice
+
+    rows = [
+        Sample(
+            id=number + 1,
+            input=f"Q{number}: Which port lies furthest south?",
+            choices=["Aberdeen", "Bristol", "Cardiff", "Dover"],
+            target=RIGHT[number % 4],
+        )
+        for number in range(COUNT)
+    ]
+    task = Task(dataset=rows, solver=multiple_choice(), scorer=choice(), name="ports")
+
+    def answer(prompt: str) -> str:
+        return respond(prompt).replace("The answer is", "ANSWER:")
+
+    log = run_inspect(tmp_path / "logs", task, model=answering_model(answer))
+    content = report(log, folder=tmp_path)
+    (comparison,) = content["comparisons"]
+    assert comparison["b"] == pytest.approx((COUNT - 5) / COUNT)
+    counts = fates(content)
+    assert counts["refused"] == counts["empty"] == counts["undecided"] == 1
+    assert comparison["a"] < comparison["b"]
+
+
+def test_other_logs_are_refused_by_name(
+    pro: Callable[..., Path], lm_eval_logs: Path
+) -> None:
+    head = PRO.partition("filter_list")[0].replace("generate_until", "multiple_choice")
+    likelihoods = f"{head}doc_to_choice: options\nmetric_list:\n  - metric: acc\n"
+    likelihoods = likelihoods.replace("target: answer", 'target: "{{number % 4}}"')
+    for log, message in (
+        (lm_eval_logs, "leave out --any"),
+        (pro("a", likelihoods), "pro compares log-likelihoods: there is no text"),
+        (pro("b", PRO + "repeats: 2\n"), "several responses"),
+    ):
+        done = hkcanto("rescore", log, "--any")
+        assert done.exit_code == 1, done.output
+        assert message in " ".join(done.output.split())
+
+
+def test_letters_are_found_by_name_alone() -> None:
+    options = {"A": "3", "B": "0", "C": "b"}
+    for value, letter in (
+        ("b", ""),  # the letter B, and the text of C
+        ("(a)", "A"),
+        ("3", "A"),
+        (1, "B"),
+        (0, ""),  # the first, or the text of B
+        ("D", ""),
+        (None, ""),
+        ("AB", ""),
+    ):
+        assert letter_of(value, options) == letter, value
