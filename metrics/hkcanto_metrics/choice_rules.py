@@ -213,8 +213,6 @@ def last_decision(view: Statements) -> Decision | None:
     opening = view.opening
     if opening and not view.rest_of_line(opening).strip(AROUND):
         decisions = _later_decisions(view, opening)
-        if not decisions and view.is_corrected(opening):
-            return None
     if not decisions:
         return None
     last = firmest(view, decisions)
@@ -302,14 +300,13 @@ def _still_affirmed(view: Statements) -> list[Mention]:
     affirmed = _affirmed(view)
     if len(affirmed) > 1 and view.is_turn(affirmed[-2], affirmed[-1], "contrast"):
         affirmed = affirmed[-1:]
+    lettered = [mention for mention in affirmed if mention.lettered]
     if view.shown.values and SAYS["sum"].search(view.text):
-        lettered = [mention for mention in affirmed if mention.lettered]
         affirmed = lettered or _results(view, affirmed) or affirmed
     refused = SAYS["refused"].search(view.text)
-    if refused:
-        end = refused.start()
-        affirmed = [m for m in affirmed if m.lettered or m.end >= end]
-    return affirmed
+    if not refused:
+        return affirmed
+    return [m for m in affirmed if m.lettered or m.end >= refused.start()]
 
 
 def _results(view: Statements, affirmed: list[Mention]) -> list[Mention]:
@@ -355,21 +352,30 @@ def last_sentence(view: Statements) -> Decision | None:
         面積要最細（見地圖）。C 講嘅就係呢個島。 → C
         ## 結論⏎四個島之中，最細嗰個就係 C 講嗰個。 → C
     """
-    if _still_affirmed(view):
-        return None
-    last, text = view.mentions[-1], view.text
-    headings = [*SAYS["heading"].finditer(text)]
-    start = min([last.sentence[0], *(match.start() for match in headings[-1:])])
-    if not headings and text[last.sentence[1] :].strip(AROUND):
+    last = view.mentions[-1]
+    start = _last_section(view, last)
+    if start is None or _still_affirmed(view):
         return None
     if not _is_only_option(view, last, start) or _is_open(view, last, start):
         return None
-    said = SAYS["option_word"].sub("", text[start : last.start])
-    said += text[last.start : last.end]
-    is_said = bool(last.spelled and SAYS["points"].search(said))
-    if not is_said and (last.spelled or headings or SAYS["draws"].search(text, start)):
-        is_said = _is_letter_after_reason(view, last)
-    return Decision(last.letters, "last sentence", last) if is_said else None
+    lead = SAYS["option_word"].sub("", view.text[start : last.start])
+    words = lead + view.text[last.start : last.end]
+    is_pointed = last.spelled and SAYS["points"].search(words)
+    is_drawn = last.spelled or SAYS["draws"].search(view.text, start)
+    is_drawn = is_drawn or start < last.sentence[0]
+    if is_pointed or (is_drawn and _is_letter_after_reason(view, last)):
+        return Decision(last.letters, "last sentence", last)
+    return None
+
+
+def _last_section(view: Statements, last: Mention) -> int | None:
+    """Where the last section or sentence starts, if it has the last mention."""
+    headings = [match.start() for match in SAYS["heading"].finditer(view.text)]
+    if headings:
+        return min(headings[-1], last.sentence[0])
+    if view.text[last.sentence[1] :].strip(AROUND):
+        return None
+    return last.sentence[0]
 
 
 def _is_only_option(view: Statements, last: Mention, start: int) -> bool:

@@ -94,22 +94,27 @@ def last_lines(view: Statements) -> Decision | None:
         B is out.⏎⏎A, C, D are correct. → ACD
     """
     listed = _last_list(view)
-    start = view.line_start(listed[0]) if listed else 0
     if not listed or min(mention.stance for mention in listed) <= REFUTED:
         return None
+    start = view.line_start(listed[0])
     letters = letters_of(listed)
     if _is_enumeration(view, listed, start, len(view.text)):
-        is_some = start and not letters >= view.shown.texts.keys()
-        return Decision(letters, "last line") if is_some else None
-    rest = view.text[listed[-1].end :]
-    if len(letters) < 2 or len(view.text[start : listed[0].start]) > _LEAD:
-        return None
+        is_conclusion = start and not letters >= view.shown.texts.keys()
+    else:
+        is_conclusion = len(letters) > 1 and _calls_right(view, listed, start)
+    return Decision(letters, "last line") if is_conclusion else None
+
+
+def _calls_right(view: Statements, listed: list[Mention], start: int) -> bool:
+    """Whether a line is an enumeration that is called right, after a few words."""
+    if listed[0].start - start > _LEAD:
+        return False
     if not _is_enumeration(view, listed, listed[0].start, listed[-1].end):
-        return None
-    is_clause = not SAYS["comma"].search(rest) and _has_property_asked(view, rest)
-    if is_clause or SAYS["verdict_of_several"].fullmatch(rest):
-        return Decision(letters, "last line")
-    return None
+        return False
+    rest = view.text[listed[-1].end :]
+    if SAYS["verdict_of_several"].fullmatch(rest):
+        return True
+    return not SAYS["comma"].search(rest) and _has_property_asked(view, rest)
 
 
 def _last_list(view: Statements) -> list[Mention]:
@@ -223,19 +228,25 @@ def _is_unsettled(
 ) -> bool:
     """Whether other options may be right, or some of these may not be."""
     later = [mention for mention in view.mentions if mention.start > end]
-    right = letters_of(mention for mention in later if mention.stance >= AFFIRMED)
-    refuted = letters_of(mention for mention in later if mention.stance == REFUTED)
-    if right - letters or refuted & letters:
+    if any(_contradicts(mention, letters) for mention in later):
         return True
     if later and SAYS["corrects"].search(view.text, last.end, later[-1].start):
         return True
-    every, is_chosen = view.shown.texts.keys(), last.stance == CHOSEN
-    if letters >= every:
-        is_whole = last.lettered and (is_chosen or begin.letters >= every)
-        return bool(later) or not is_whole
-    return (
-        not is_chosen and len(letters) == 1 and _is_one_of_several(view, last, letters)
-    )
+    is_chosen = last.stance == CHOSEN
+    options = view.shown.texts.keys()
+    if letters >= options:
+        is_all = last.lettered and (is_chosen or begin.letters >= options)
+        return bool(later) or not is_all
+    if is_chosen or len(letters) > 1:
+        return False
+    return _is_one_of_several(view, last, letters)
+
+
+def _contradicts(mention: Mention, letters: frozenset[str]) -> bool:
+    """Whether a mention calls another option right, or one of these wrong."""
+    if mention.stance >= AFFIRMED:
+        return not mention.letters <= letters
+    return mention.stance == REFUTED and not mention.letters.isdisjoint(letters)
 
 
 def _is_one_of_several(

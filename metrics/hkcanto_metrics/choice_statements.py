@@ -20,6 +20,7 @@ from hkcanto_metrics.response_text import Response
 IGNORED, REFUTED, NAMED, AFFIRMED, HEDGED, CONCLUDED, CHOSEN = range(7)
 ITEM = SAYS["item"]
 _ENDS = (*".。!)✓✗",)
+_GLOSS = re.compile(r" ?\([^()\n]*\)")  # a remark in brackets after an option
 _SENTENCE_SIGNS = " .。,)!~✓→"
 
 
@@ -42,6 +43,18 @@ class Words:
     clause: str
     rest: str
     after: str
+
+    @property
+    def sign_before(self) -> str:
+        """The sign before the mention; "" at the start of the response."""
+        before = self.view.text[: self.mention.start][-30:]
+        return SAYS["option_word"].sub("", before).rstrip(" (")[-1:]
+
+    @property
+    def is_remark(self) -> bool:
+        """Whether the mention is part of a remark in brackets."""
+        is_inside = self.lead.count("(") > self.lead.count(")")
+        return is_inside and bool(self.lead.rpartition("(")[2].strip())
 
     @property
     def is_closed(self) -> bool:
@@ -92,27 +105,33 @@ class Statements:
     def opening(self) -> Mention | None:
         """The option that the response opens with, if it is not the first of several."""
         first = self.mentions[0]
-        before, after = self.text[: first.start], self.text[first.end :]
-        before = SAYS["courtesy"].sub("", before)
+        before = SAYS["courtesy"].sub("", self.text[: first.start])
         if SAYS["option_word"].sub("", before).strip(AROUND):
             return None
-        end = "closed" if first.lettered else "ended"
-        gloss = re.match(r" ?\([^()\n]*\)", after)
-        if not SAYS[end].match(after) or (
-            gloss and not SAYS[end].match(after[gloss.end() :])
-        ):
+        after = self.text[first.end :]
+        end = SAYS["closed" if first.lettered else "ended"]
+        gloss = _GLOSS.match(after)
+        if not end.match(after) or (gloss and not end.match(after, gloss.end())):
             return None
-        item = ITEM.search(after)
-        if item and item[1] > max(first.letters):
-            is_far = not self.rest_of_line(first) and after[: item.start()]
-            if not (is_far and is_far.strip(AROUND)):
-                return None
-        is_opening = first.stance > REFUTED and not self.is_parallel(first)
-        return first if is_opening else None
+        if first.stance <= REFUTED or self._is_listed(first) or self.is_parallel(first):
+            return None
+        return first
+
+    def _is_listed(self, first: Mention) -> bool:
+        """Whether a list of options follows right below an option that comes before them."""
+        item = ITEM.search(self.text, first.end)
+        if not item or item[1] <= max(first.letters):
+            return False
+        between = self.text[first.end : item.start()]
+        return bool(self.rest_of_line(first)) or not between.strip(AROUND)
 
     def with_stance(self, stance: int) -> list[Mention]:
         """The mentions of one stance."""
         return [mention for mention in self.mentions if mention.stance == stance]
+
+    def mentions_between(self, start: int, end: int) -> list[Mention]:
+        """The mentions that begin in a part of the response."""
+        return [mention for mention in self.mentions if start <= mention.start < end]
 
     def words_around(self, mention: Mention) -> Words:
         """The words around a mention in its sentence."""
@@ -505,25 +524,23 @@ def alone(words: Words) -> int | None:
         我揀 A。唔係，C。 → C
         呢題好易，C。 → C
     """
-    mention, text = words.mention, words.view.text
-    before = SAYS["option_word"].sub("", text[: mention.start][-30:])
-    sign = before.rstrip(" (")[-1:]
-    rest = words.rest
-    if words.lead.rpartition("(")[2].strip() and words.lead.count(
-        "("
-    ) > words.lead.count(")"):
-        return None  # a remark in brackets
-    if rest.strip(" )\n.。!") or not (rest.strip(" )\n") or sign in (*"\n?=",)):
+    mention = words.mention
+    view = words.view
+    if words.is_remark or view.continues_list(mention) or words.after[:1] == ":":
         return None
-    if words.view.continues_list(mention) or words.after[:1] == ":":
+    sign = words.sign_before
+    ending = words.rest.strip(" )\n")
+    if ending.strip(".。!") or not (ending or sign in ("\n", "?", "=")):
         return None
-    if words.clause[-1:] != "=" and words.clause.strip(AROUND):
+    is_last = not view.text[mention.end :].strip(AROUND)
+    if words.clause[-1:] == "=":
+        is_alone = is_last
+    else:
+        is_alone = is_last or bool(SAYS["comma"].search(words.lead))
+        is_alone = is_alone and not words.clause.strip(AROUND)
+    if sign == "=" and not view.is_related(mention):
         return None
-    if sign == "=" and not words.view.is_related(mention):
-        return None
-    is_last = not text[mention.end :].strip(AROUND)
-    is_next = sign != "=" and SAYS["comma"].search(words.lead)
-    return CONCLUDED if is_last or is_next else None
+    return CONCLUDED if is_alone else None
 
 
 def judged(words: Words) -> int | None:
@@ -535,19 +552,19 @@ def judged(words: Words) -> int | None:
         B 太大，C 啱。 → C
         A ✗⏎B ✗⏎C ✓⏎D ✗ → C
     """
-    after, (start, end) = words.after, words.mention.sentence
-    others = [
-        m for m in words.view.mentions if start <= m.start < end and m != words.mention
-    ]
-    if not others and not words.lead.strip(AROUND):
-        after = after.replace(",", "-")  # a sentence on one option
-    below = SAYS["verdict_below"].match(words.view.text, words.mention.end)
-    if below and words.view.is_item(words.mention):
-        after = words.view.text[below.end() : words.mention.end + 60]
-        line_end = below.end() + after.find("\n") % 60
-        if any(below.end() <= m.start < line_end for m in words.view.mentions):
+    view = words.view
+    mention = words.mention
+    below = SAYS["verdict_below"].match(view.text, mention.end)
+    if below and view.is_item(mention):
+        line = view.text[below.end() :].partition("\n")[0]
+        if view.mentions_between(below.end(), below.end() + len(line)):
             return None
-    return _judged(words, after)
+        return _judged(words, view.text[below.end() : mention.end + 60])
+    if not words.lead.strip(AROUND) and view.mentions_between(*mention.sentence) == [
+        mention
+    ]:
+        return _judged(words, words.after.replace(",", "-"))
+    return _judged(words, words.after)
 
 
 def likened(words: Words) -> int | None:
@@ -594,19 +611,35 @@ def _tempered(words: Words, stance: int) -> int:
 
 def _judged(words: Words, after: str) -> int | None:
     """The stance of the words after a mention, reversed if the question asks for a denial."""
-    refuted, affirmed = SAYS["refuted"].match(after), SAYS["affirmed"].match(after)
-    is_for = bool(affirmed and not (refuted and refuted.end() <= affirmed.end()))
-    is_against = bool(refuted and not is_for)
-    denied = words.view.shown.denied
-    if denied:
-        is_told = _repeats_question(words, after)
-        is_exception = is_against or bool(SAYS["excepted"].match(after))
-        is_truth = bool(SAYS["truth"].search(denied))  # of statements, not things
-        is_against = is_told or (is_for and is_truth)
-        is_for = is_exception or (is_for and not is_truth)
-    if is_for:
-        return CONCLUDED if SAYS["then"].search(words.lead[-60:]) else AFFIRMED
-    return REFUTED if is_against else None
+    stance = _verdict(after)
+    if words.view.shown.denied:
+        stance = _of_exception(words, after, stance)
+    if stance == AFFIRMED and SAYS["then"].search(words.lead[-60:]):
+        return CONCLUDED
+    return stance
+
+
+def _verdict(after: str) -> int | None:
+    """Whether the words after a mention call it right or wrong."""
+    refuted = SAYS["refuted"].match(after)
+    affirmed = SAYS["affirmed"].match(after)
+    if affirmed and (not refuted or refuted.end() > affirmed.end()):
+        return AFFIRMED
+    return REFUTED if refuted else None
+
+
+def _of_exception(words: Words, after: str, verdict: int | None) -> int | None:
+    """The stance towards an option if the question asks for the exception."""
+    is_truth = SAYS["truth"].search(
+        words.view.shown.denied
+    )  # of statements, not things
+    if verdict == REFUTED or SAYS["excepted"].match(after):
+        return AFFIRMED
+    if verdict == AFFIRMED and not is_truth:
+        return AFFIRMED
+    if verdict == AFFIRMED or _repeats_question(words, after):
+        return REFUTED
+    return None
 
 
 def _repeats_question(words: Words, after: str) -> bool:

@@ -135,22 +135,28 @@ def cantonese_share(
     if answers:
         clauses = _without_announcement(clauses)
         copied |= _VERDICT
-    words = "".join(clauses)
-    han = [*filter(is_han, words)]
-    different = _different(words)
-    least_own = max(1, min(min_characters, _LEAST_OWN))
-    is_short = len(_different(text)) < max(1, min_characters)
-    is_copied = len(different - copied) < least_own
-    is_latin = len(_LATIN_WORD.findall(prose)) > len(han)
-    if is_short or is_copied or is_latin or is_degenerate(text):
+    different = _different("".join(clauses))
+    least = max(1, min_characters)
+    if len(_different(text)) < least or len(different - copied) < min(
+        least, _LEAST_OWN
+    ):
         return 0.0
-    if _is_list(clauses, han) or _is_loop(han):
-        return 0.0
-    if len(different) >= _LONG and _is_telegram(han, in_features):
+    if is_degenerate(text) or not _is_prose(prose, clauses, in_features):
         return 0.0
     repeated = _repeated(clauses)
     new = 1 - repeated if repeated > _MOST_ALIKE else 1
-    return share * new * min(1, len(different) / max(1, min_characters))
+    return share * new * min(1, len(different) / least)
+
+
+def _is_prose(prose: str, clauses: list[str], in_features: float) -> bool:
+    """Whether clauses are neither Latin words, nor a list, a loop or a telegram."""
+    han = [*filter(is_han, "".join(clauses))]
+    if len(_LATIN_WORD.findall(prose)) > len(han):
+        return False
+    if _is_list(clauses, han) or _is_loop(han):
+        return False
+    is_long = len(_different("".join(han))) >= _LONG
+    return not (is_long and _is_telegram(han, in_features))
 
 
 def _without_announcement(clauses: list[str]) -> list[str]:
