@@ -367,7 +367,7 @@ class TaskDefinition(Declared, frozen=True):
 
 
 class PrintedDefinition(TaskDefinition, frozen=True):
-    """A task of the kind `g2p`, or of another kind whose papers print worked examples.
+    """A task of a kind whose papers print worked examples.
 
     Attributes:
         examples: The paper's worked examples, each as placeholder → text.
@@ -379,6 +379,18 @@ class PrintedDefinition(TaskDefinition, frozen=True):
     def has_examples(self) -> bool:
         """Whether there may be worked examples."""
         return bool(self.examples) or super().has_examples
+
+
+class JyutpingDefinition(PrintedDefinition, frozen=True):
+    """A task of the kind `g2p`.
+
+    Attributes:
+        answers_as_written: Whether the published figures compare responses with the Jyutping as
+            HKCanto-Eval's release wrote it. By default it is brought into the form of responses:
+            no capitals, no punctuation, one blank between syllables.
+    """
+
+    answers_as_written: bool = False
 
 
 class ChoiceDefinition(PrintedDefinition, frozen=True):
@@ -490,7 +502,7 @@ class JudgedDefinition(TaskDefinition, frozen=True, kw_only=True):
 DEFINITIONS: Mapping[str, type[TaskDefinition]] = {
     "constraints": TaskDefinition,
     "fluency": TaskDefinition,
-    "g2p": PrintedDefinition,
+    "g2p": JyutpingDefinition,
     "judged": JudgedDefinition,
     "label": LabelDefinition,
     "math": TaskDefinition,

@@ -7,10 +7,14 @@ from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 from hkcanto_metrics.g2p import JyutpingScore, score_jyutping
-from hkcanto_metrics.jyutping import MalformedAnswer, parse_answer
+from hkcanto_metrics.jyutping import (
+    MalformedAnswer,
+    normalize_answer,
+    parse_answer,
+)
 
 from ..data.tables import Row, as_text
-from ..declarations import PrintedDefinition, Subject, TaskVariant
+from ..declarations import JyutpingDefinition, Subject, TaskVariant
 from ..figures import figures
 from ..judgements import Judgement
 from ..prompts import Example
@@ -43,13 +47,13 @@ class GraphemeToPhoneme(base.Kind):
         "jyutping": ("jyutping",),
     }
     Options = JyutpingOptions
-    Definition = PrintedDefinition
+    Definition = JyutpingDefinition
     VALUES: ClassVar = {"sentence": "source"}
     TARGET = "nei5 hou2"
     GOLD = True
     TOKENS = 1024  # the release's limit
 
-    definition: PrintedDefinition
+    definition: JyutpingDefinition
     options: JyutpingOptions
 
     def __init__(
@@ -74,8 +78,11 @@ class GraphemeToPhoneme(base.Kind):
         jyutping = row.text(self.columns("jyutping"), "jyutping")
         try:
             parse_answer(jyutping)
+            if not self.definition.answers_as_written:
+                jyutping = normalize_answer(jyutping)
         except MalformedAnswer as error:
-            raise row.problem("Jyutping that is malformed") from error
+            form = "expected nei5 hou2, and alternatives as (ze2|ze5)"
+            raise row.problem(f"Jyutping that is malformed: {form}") from error
         return Sample(
             id=str(int(number)),
             source=text,

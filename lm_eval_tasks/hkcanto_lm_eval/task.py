@@ -380,8 +380,7 @@ class CatalogueTask(Task):
         context = getattr(model, "max_length", None)
         # lm-eval cuts the prompts of servers only if it sends them as tokens.
         sends_text = hasattr(model, "base_url") and not model.tokenized_requests
-        is_cut = isinstance(context, int) and not sends_text
-        if not is_cut or limit != REASONING_TOKENS:
+        if sends_text or not isinstance(context, int) or limit != REASONING_TOKENS:
             return
         room = context - min(_ROOM_FOR_PROMPT, context // 2)
         if room < limit:

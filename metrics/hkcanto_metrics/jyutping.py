@@ -37,6 +37,12 @@ _MOST_VARIANTS = 256
 _LONGEST_ANSWER = 10_000
 
 
+# A slash, or a comma in brackets, is a separator of alternatives that nothing else reads as such.
+_NOT_JYUTPING = re.compile(
+    r"/|[^\W\da-z_]|[0789]|(?<![a-z])[1-6]|[a-z](?![a-z1-6()])|\([^()]*[,;，、；][^()]*\)"
+)
+_PUNCTUATION = re.compile(r"[^a-z1-6()|]+")
+
 _FOLDED = CharacterTable(lambda character: unicodedata.normalize("NFKC", character))
 
 
@@ -96,6 +102,41 @@ def parse_answer(answer: str) -> tuple[tuple[str, ...], ...]:
         problem = "no syllable, or only optional ones; expected Jyutping as in 'nei5 (hou2|hou3)'"
         raise _malformed(text, 0, problem)
     return tuple(variants)
+
+
+def normalize_answer(answer: str) -> str:
+    """Return a gold string in the form in which every measure compares a response.
+
+    Capitals, full-width and superscript characters are folded, and punctuation is left out. If the
+    released scorer would not expand the alternatives, as in ``(ng)aam1``, all variants are listed.
+
+    Args:
+        answer: A gold string.
+
+    Raises:
+        MalformedAnswer: `parse_answer` refuses it, it has letters or digits that Jyutping does not
+            have, a syllable without a tone, or alternatives that are not written as ``(ze2|ze5)``.
+
+    Examples:
+        >>> normalize_answer("Nei⁵ hou2, (ze2|ze5)!"), normalize_answer("(ng)aam1")
+        ('nei5 hou2 (ze2|ze5)', '(ngaam1|aam1)')
+    """
+    text = fold(answer)
+    if _NOT_JYUTPING.search(text):
+        raise _malformed(
+            text, 0, "expected syllables as 'nei5', alternatives as '(ze2|ze5)'"
+        )
+    text = " ".join(_PUNCTUATION.sub(" ", text).split())
+    text = re.sub(r"(?<=[(|]) | (?=[)|])", "", text)
+    variants = parse_answer(text)
+    for variant in variants:
+        if extract_jyutping(" ".join(variant)).split() != [*variant]:
+            raise _malformed(text, 0, "a part is not read as Jyutping")
+    published = [tuple(variant.split(" ")) for variant in published_variants(text)]
+    if published == [*variants]:
+        return text
+    texts = [" ".join(variant) for variant in variants]
+    return texts[0] if len(texts) == 1 else f"({'|'.join(texts)})"
 
 
 @lru_cache(maxsize=4096)
