@@ -10,17 +10,25 @@ class Patterns(dict[str, re.Pattern[str]]):
     """The compiled patterns of a table of texts, by name."""
 
     def __init__(
-        self, texts: Mapping[str, str], compiled: Callable[[str], re.Pattern[str]]
+        self,
+        texts: Mapping[str, str],
+        compiled: Callable[[str], re.Pattern[str]],
     ):
         super().__init__()
         self._texts, self._compiled = texts, compiled
 
-    def __missing__(self, name: str) -> re.Pattern[str]:
+    def __missing__(
+        self,
+        name: str,
+    ) -> re.Pattern[str]:
         self[name] = self._compiled(self._texts[name])
         return self[name]
 
 
-def read_patterns(path: Path, flags: re.RegexFlag) -> Patterns:
+def read_patterns(
+    path: Path,
+    flags: re.RegexFlag,
+) -> Patterns:
     """Read a file of patterns; `{name}` is replaced by an earlier one.
 
     Args:

@@ -12,6 +12,8 @@ from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
+from hkcanto_metrics.patterns import Patterns
+
 Span = tuple[int, int]
 Parts = Sequence[str | Mapping[str, Any]]
 
@@ -33,14 +35,17 @@ def _either(*keys: tuple[str, str]) -> re.Pattern[str]:
 
 
 _REASONING_MARK = _either(("reasoning", "opening"), ("reasoning", "closing"))
-_TURN_MARK = _either(("call", "opening"), ("end", "mark"), ("token", "mark"))
+_TURN_MARK = _either(
+    ("call", "opening"),
+    ("end", "mark"),
+    ("token", "mark"),
+)
 _TAG = _either(("answer", "opening"), ("answer", "closing"))
 # Every mark begins with one of these.
 _SIGN = re.compile(r"[<◁](?=[|｜/\w])|\[(?=[|/A-Zeu])|](?=~)|Here (?=are my|is my)")
 _CALL_ENDS = [re.compile(row.get("closing", r"\Z")) for row in _DATA["call"]]
-_WORDS = {name: re.compile(pattern) for name, pattern in _DATA["words"].items()}
-
-_CHANNELS = {name: re.compile(pattern) for name, pattern in _DATA["channels"].items()}
+_WORDS = Patterns(_DATA["words"], re.compile)
+_CHANNELS = Patterns(_DATA["channels"], re.compile)
 _INSIDE = re.compile(
     rf"{_REASONING_MARK.pattern}|<\|(?:channel|start|constrain)\|>\s*\w+(?: to=\w+)?|<\|\w+\|>"
 )
@@ -75,7 +80,10 @@ class Reasoned:
     tagged: str
 
 
-def split_reasoning(text: str | Parts | None, reasoning: str = "") -> Reasoned:
+def split_reasoning(
+    text: str | Parts | None,
+    reasoning: str = "",
+) -> Reasoned:
     """Split a response into its reasoning and its answer.
 
     The answer is valid Unicode without special tokens, without tool calls and without the text of
@@ -106,17 +114,20 @@ def split_reasoning(text: str | Parts | None, reasoning: str = "") -> Reasoned:
         reasoning += thoughts
     text = valid(text)
     outer, finished = _spans(text)
-    edges = [0, *(edge for span in outer for edge in span), len(text)]
-    between = _joined(text, zip(edges[::2], edges[1::2], strict=True))
-    marks = [mark.span() for mark in _marks(_INSIDE, between, 0, len(between))]
-    inside = _joined(between, _cut((0, len(between)), marks))
     turn = _own_spans(text, outer)
     spans = _spans_in_tags(text, turn)
     answer = _joined(text, spans)
     if reasoning:
         finished = finished and bool(answer.strip())
-    thoughts = valid(reasoning) + _CHANNEL_NAMES.sub("", inside)
-    return Reasoned(answer, thoughts, finished, tuple(spans), _joined(text, turn))
+    whole = (0, len(text))
+    inside = _joined(text, _cut(whole, outer))
+    return Reasoned(
+        answer=answer,
+        reasoning=valid(reasoning) + _without_marks(inside),
+        finished=finished,
+        spans=tuple(spans),
+        tagged=_joined(text, turn),
+    )
 
 
 def strip_reasoning(text: str | Parts | None) -> str:
@@ -172,9 +183,13 @@ def response_as_text(response: str | Parts | None) -> str:
 _REASONING_KEYS = ("thinking", "reasoning_content", "reasoning", "summary")
 
 
-def _texts(part: Mapping[str, Any], keys: Sequence[str]) -> Iterator[str]:
+def _texts(
+    part: Mapping[str, Any],
+    keys: Sequence[str],
+) -> Iterator[str]:
     """The texts of a part of a response under the first of the keys that has one."""
-    value = next(filter(None, map(part.get, keys)), "")
+    values = map(part.get, keys)
+    value = next(filter(None, values), "")
     if isinstance(value, str):
         yield value
     elif isinstance(value, list | tuple):
@@ -207,7 +222,11 @@ def opens_reasoning(prompt: str) -> bool:
     return last is not None and not _closes(last)
 
 
-def ends_in_reasoning(prompt: str, response: str, limit: int | None = None) -> bool:
+def ends_in_reasoning(
+    prompt: str,
+    response: str,
+    limit: int | None = None,
+) -> bool:
     """Return whether a response is all reasoning: the prompt opens a block that it does not close.
 
     Args:
@@ -226,10 +245,14 @@ def ends_in_reasoning(prompt: str, response: str, limit: int | None = None) -> b
     at_limit = limit is None or len(response.encode()) >= limit
     if not at_limit or not opens_reasoning(prompt):
         return False
-    return _spans(response) == ([(0, len(response))], True)
+    spans, finished = _spans(response)
+    return finished and spans == [(0, len(response))]
 
 
-def may_reason(template: str, prompt: str) -> bool:
+def may_reason(
+    template: str,
+    prompt: str,
+) -> bool:
     """Return whether a chat template has a reasoning block that the prompt does not already close.
 
     Args:
@@ -258,20 +281,36 @@ def _closes(mark: re.Match[str]) -> bool:
 
 def _row(mark: re.Match[str]) -> int:
     """The number of a mark's row in its table."""
-    return int(str(mark.lastgroup).rpartition("_")[2])
+    _, _, row = str(mark.lastgroup).rpartition("_")
+    return int(row)
 
 
-def _joined(text: str, spans: Iterable[Span]) -> str:
+def _joined(
+    text: str,
+    spans: Iterable[Span],
+) -> str:
     return "".join(text[start:end] for start, end in spans)
+
+
+def _without_marks(reasoning: str) -> str:
+    """Reasoning without the marks around and between its parts."""
+    marks = []
+    for mark in _marks(_INSIDE, reasoning):
+        marks.append(mark.span())
+    parts = _cut((0, len(reasoning)), marks)
+    return _CHANNEL_NAMES.sub("", _joined(reasoning, parts))
 
 
 def _spans(text: str) -> tuple[list[Span], bool]:
     """The spans outside of the reasoning, and whether the reasoning has an end."""
     for name in ("final", "final_skipped"):
-        if finals := [*_CHANNELS[name].finditer(text)]:
-            start = finals[-1].end()
+        start = 0
+        for final in _CHANNELS[name].finditer(text):
+            start = final.end()
+        if start:
             end = _CHANNELS["end"].search(text, start)
-            return [(start, end.start() if end else len(text))], True
+            stop = end.start() if end else len(text)
+            return [(start, stop)], True
     is_channel = _CHANNELS["reasoning"].search(text)
     if is_channel or _CHANNELS["reasoning_skipped"].match(text):
         return [], False
@@ -279,14 +318,23 @@ def _spans(text: str) -> tuple[list[Span], bool]:
 
 
 def _marks(
-    pattern: re.Pattern[str], text: str, start: int, end: int
+    pattern: re.Pattern[str],
+    text: str,
+    start: int = 0,
+    end: int | None = None,
 ) -> Iterator[re.Match[str]]:
     """The marks between two places of a text."""
     place = start
-    for sign in islice(_SIGN.finditer(text, start, end), _MOST_SIGNS):
+    stop = len(text) if end is None else end
+    signs = _SIGN.finditer(text, start, stop)
+    for sign in islice(signs, _MOST_SIGNS):
         if sign.start() < place:
             continue
-        if mark := pattern.match(text, sign.start(), end):
+        if mark := pattern.match(
+            text,
+            sign.start(),
+            stop,
+        ):
             yield mark
             place = mark.end()
 
@@ -295,7 +343,7 @@ def _spans_outside_marks(text: str) -> tuple[list[Span], bool]:
     spans: list[Span] = []
     start = 0
     opening = None
-    for mark in _marks(_REASONING_MARK, text, 0, len(text)):
+    for mark in _marks(_REASONING_MARK, text):
         if opening:
             if _closes(mark) and _row(mark) == _row(opening):
                 start = mark.end()
@@ -309,15 +357,21 @@ def _spans_outside_marks(text: str) -> tuple[list[Span], bool]:
     if not opening:
         return [*spans, (start, len(text))], True
     # Words that open reasoning may also head the steps of an answer.
-    is_words = "is_words" in _DATA["reasoning"][_row(opening)]
-    if is_words and _WORDS["conclusion"].search(text, len(text) - _LAST_CHARACTERS):
-        return [*spans, (opening.start(), len(text))], True
+    row = _DATA["reasoning"][_row(opening)]
+    last = text[-_LAST_CHARACTERS:]
+    if "is_words" in row and _WORDS["conclusion"].search(last):
+        spans.append((opening.start(), len(text)))
+        return spans, True
     return spans, False
 
 
-def _own_spans(text: str, spans: list[Span]) -> list[Span]:
+def _own_spans(
+    text: str,
+    spans: list[Span],
+) -> list[Span]:
     """The spans without special tokens and tool calls, up to the end of the first turn."""
-    if _WORDS["bare_call"].match(text, spans[0][0] if spans else 0):
+    first = spans[0][0] if spans else 0
+    if _WORDS["bare_call"].match(text, first):
         return []
     own: list[Span] = []
     has_text = False
@@ -327,59 +381,94 @@ def _own_spans(text: str, spans: list[Span]) -> list[Span]:
             if mark.start() < place:  # in a call
                 continue
             own.append((place, mark.start()))
-            has_text = has_text or bool(text[place : mark.start()].strip())
+            written = text[place : mark.start()]
+            has_text = has_text or bool(written.strip())
             place = mark.end()
-            table = str(mark.lastgroup).partition("_")[0]
+            table, _, _ = str(mark.lastgroup).partition("_")
             if table == "end" and has_text:
                 return _without_empty(own)
             if table == "call":
-                closing = _CALL_ENDS[_row(mark)].search(text, place, end)
+                pattern = _CALL_ENDS[_row(mark)]
+                closing = pattern.search(text, place, end)
                 place = closing.end() if closing else end
         own.append((place, end))
         has_text = has_text or bool(text[place:end].strip())
     return _without_empty(own)
 
 
-def _spans_in_tags(text: str, spans: list[Span]) -> list[Span]:
+def _spans_in_tags(
+    text: str,
+    spans: list[Span],
+) -> list[Span]:
     """The spans of the text in the last tags around an answer; without tags, all spans."""
     tags: list[re.Match[str]] = []
     for start, end in spans[-_MOST_TAGS:]:
         tags += _marks(_TAG, text, start, end)
     if not tags or len(tags) > _MOST_TAGS:  # more are a loop
         return spans
-    begin, end = _content(text, tags, spans[-1][1]) or (spans[0][0], spans[-1][1])
-    gaps = [(0, begin), *(tag.span() for tag in tags), (end, len(text))]
-    return [part for span in spans for part in _cut(span, gaps)] or spans[-1:]
+    content = _content(
+        text,
+        tags,
+        spans[-1][1],
+    )
+    begin, end = content or (0, len(text))
+    gaps = [(0, begin)]
+    for tag in tags:
+        gaps.append(tag.span())
+    gaps.append((end, len(text)))
+    parts: list[Span] = []
+    for span in spans:
+        parts += _cut(span, gaps)
+    return parts or spans[-1:]
 
 
-def _cut(span: Span, gaps: list[Span]) -> Iterator[Span]:
+def _cut(
+    span: Span,
+    gaps: list[Span],
+) -> Iterator[Span]:
     """The parts of a span outside of some gaps, which are in order."""
     start, end = span
-    for gap in gaps:
-        if start < min(gap[0], end):
-            yield start, min(gap[0], end)
-        start = max(start, gap[1])
+    for gap_start, gap_end in gaps:
+        stop = min(gap_start, end)
+        if start < stop:
+            yield start, stop
+        start = max(start, gap_end)
     if start < end:
         yield start, end
 
 
-def _content(text: str, tags: list[re.Match[str]], end: int) -> Span | None:
+def _content(
+    text: str,
+    tags: list[re.Match[str]],
+    end: int,
+) -> Span | None:
     """The place of the text in the last tags, or in several with nothing between them."""
     content = None
     closed = 0
     for tag, following in pairwise([*tags, None]):
-        if tag is None or _closes(tag) or (following and not _closes(following)):
+        if not tag or _closes(tag):
+            continue
+        if following and not _closes(following):
             continue
         stop = following.start() if following else end
-        if text[tag.end() : stop].strip():
-            is_beside = content and not text[closed : tag.start()].strip()
-            content = (content[0] if content and is_beside else tag.end(), stop)
-            closed = following.end() if following else end
-    if content and _WORDS["retraction"].search(text, closed, end):
+        if not text[tag.end() : stop].strip():
+            continue
+        start = tag.end()
+        beside = text[closed : tag.start()]
+        if content and not beside.strip():
+            start = content[0]
+        content = (start, stop)
+        closed = following.end() if following else end
+    if content and _WORDS["retraction"].search(
+        text,
+        closed,
+        end,
+    ):
         return None
     return content
 
 
 def _without_empty(spans: list[Span]) -> list[Span]:
     """The spans that have text; if none has, the last."""
-    return [span for span in spans if span[0] < span[1]] or spans[-1:]
+    filled = [span for span in spans if span[0] < span[1]]
+    return filled or spans[-1:]

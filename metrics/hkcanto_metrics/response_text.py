@@ -7,8 +7,9 @@ import tomllib
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
+
+import regex
 
 from hkcanto_metrics.reasoning import Parts, response_as_text, split_reasoning
 from hkcanto_metrics.script import CharacterTable, fold_script
@@ -19,6 +20,7 @@ _HEAD, _TAIL = 1_500, 3_500
 _GONE = "\0"  # placeholder for a removed character
 _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 _SAME = str.maketrans(*_DATA["same"])
+_ACCENTS = regex.compile(r"\p{M}")
 _EMOJI = re.compile("[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001ffff](?<![✓✗])")
 
 
@@ -26,16 +28,21 @@ def _plain(character: str) -> str:
     """The character that replaces another when a text is normalised."""
     plain = unicodedata.normalize("NFKD", character)
     if "\u0338" not in plain:  # the stroke of ≠
-        plain = "".join(c for c in plain if unicodedata.category(c)[0] != "M")
-    if unicodedata.category(character) in ("Mn", "Me", "Cf") or character == "\0":
+        plain = _ACCENTS.sub("", plain)
+    category = unicodedata.category(character)
+    if category in ("Mn", "Me", "Cf") or character == "\0":
         plain = _GONE
     if len(plain) > 1 or "①" <= character <= "⑳":  # numbers of statements
         plain = character
-    return _EMOJI.sub(_GONE, fold_script(plain.translate(_SAME)).translate(_SAME))
+    folded = fold_script(plain.translate(_SAME))
+    return _EMOJI.sub(_GONE, folded.translate(_SAME))
 
 
 _CHARACTERS = CharacterTable(_plain)
-_CHARACTERS |= {ord(c): c for c in "\nˊˇˋ˙ˉ"} | dict.fromkeys(b"\t\v\f\r", " ")
+for _kept in "\nˊˇˋ˙ˉ":
+    _CHARACTERS[ord(_kept)] = _kept
+for _blank in b"\t\v\f\r":
+    _CHARACTERS[_blank] = " "
 # Each row: characters (every match has at least one of them), the pattern, the replacement.
 _REWRITES = [
     (frozenset(needed), re.compile(pattern, re.MULTILINE), replacement)
@@ -51,7 +58,10 @@ class Response:
     text: str
     origins: Sequence[int]
 
-    def __getitem__(self, part: slice) -> Response:
+    def __getitem__(
+        self,
+        part: slice,
+    ) -> Response:
         return Response(self.text[part], self.origins[part])
 
 
@@ -70,19 +80,25 @@ def own_answer(response: str | Parts | None) -> Response | None:
     reasoned = split_reasoning(text)
     if not reasoned.answer.strip() and text.strip():
         return None
-    spans = [range(*span) for span in reasoned.spans]
-    answer = Response(
-        reasoned.answer, spans[0] if len(spans) == 1 else [*chain(*spans)]
-    )
-    if len(answer.text) <= _HEAD + _TAIL:
+    origins: list[int] = []
+    for span in reasoned.spans:
+        origins += range(*span)
+    answer = Response(reasoned.answer, origins)
+    if len(origins) <= _HEAD + _TAIL:
         return answer
-    head, tail = answer[:_HEAD], answer[-_TAIL:]
+    head = answer[:_HEAD]
+    tail = answer[-_TAIL:]
+    cut = head.origins[-1]
     return Response(
-        f"{head.text}\n{tail.text}", [*head.origins, head.origins[-1], *tail.origins]
+        f"{head.text}\n{tail.text}",
+        [*head.origins, cut, *tail.origins],
     )
 
 
-def normalize_response(response: Response, keep_readings: bool = False) -> Response:
+def normalize_response(
+    response: Response,
+    keep_readings: bool = False,
+) -> Response:
     """Normalise a response, so that different ways of writing it match the same patterns.
 
     Each character gets one script and form: plain width, no accents, round brackets, no quotes, 係
@@ -93,7 +109,8 @@ def normalize_response(response: Response, keep_readings: bool = False) -> Respo
         >>> normalize_response(Response("**答(ㄉㄚˊ)案(on3)**：【Ｂ】", range(20))).text
         '答案:(B)'
     """
-    text, origins = response.text.translate(_CHARACTERS), response.origins
+    text = response.text.translate(_CHARACTERS)
+    origins = response.origins
     present = {*text}
     for needed, pattern, new in _REWRITES[keep_readings:]:
         if present.isdisjoint(needed):
@@ -103,11 +120,14 @@ def normalize_response(response: Response, keep_readings: bool = False) -> Respo
         end = 0
         for match in pattern.finditer(text):
             start = match.start()
-            texts += text[end:start], new
+            texts.append(text[end:start])
+            texts.append(new)
             places += origins[end : start + len(new)]
             end = match.end()
         if end:
-            text = "".join([*texts, text[end:]])
-            origins = [*places, *origins[end:]]
+            texts.append(text[end:])
+            places += origins[end:]
+            text = "".join(texts)
+            origins = places
             present.update(new)
     return Response(text, origins)

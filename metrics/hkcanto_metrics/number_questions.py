@@ -1,0 +1,107 @@
+"""What a question says of the number that it asks for."""
+
+import re
+from collections.abc import Set
+from dataclasses import dataclass
+from fractions import Fraction
+
+from hkcanto_metrics.numerals import SAYS, value_of
+
+_LINE = 60  # characters after "how many" that may name what is counted
+_END = 60  # characters of a question that may ask for a sum
+_NOUN = re.compile(
+    "[\u4e00-\u9fff](?![的嘅咗了有系是为个到能会得去来过用着紧多少需要])[\u4e00-\u9fff]"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a question says of its answer.
+
+    Attributes:
+        given: the numbers that it mentions.
+        text: the question.
+        before: what it says before 幾多 or "how many", such as 女生有.
+        after: what it says after it, such as a unit.
+        is_count: whether it asks for a number of things, and not for a share.
+        is_share: whether it asks for a share.
+        things: the English words after "how many".
+        is_total: whether it asks for a sum.
+        is_left: whether it asks for what is left.
+    """
+
+    given: Set[Fraction]
+    text: str
+    before: str = ""
+    after: str = ""
+    is_count: bool = False
+    is_share: bool = False
+    is_total: bool = False
+    is_left: bool = False
+    things: str = ""
+
+    def names_other(
+        self,
+        before: str,
+        after: str,
+    ) -> bool:
+        """Whether a number is said of 女生 where the question asks for 男生."""
+        words = without_blanks(before)
+        said = words[-2:]
+        if _NOUN.fullmatch(said) and said in self.text:
+            for wanted in (self.before[-2:], self.after[1:3]):
+                is_noun = _NOUN.fullmatch(wanted)
+                is_like = is_noun and wanted[1] == said[1]
+                if is_like and wanted not in words:
+                    return True
+        noun = SAYS["noun"].match(after)
+        if not (noun and self.things) or noun["noun"] in self.things:
+            return False
+        return f" {noun['noun']}" in self.text
+
+
+def asked_for(question: str) -> Asked:
+    """Return what a normalised question says of its answer."""
+    values = map(value_of, SAYS["number"].finditer(question))
+    given = {value for value in values if value is not None}
+    gaps = [*SAYS["gap"].finditer(question)]
+    if not gaps:
+        return Asked(given, question)
+    gap = gaps[-1]
+    is_share = bool(SAYS["share"].search(gap[0]))
+    is_count = bool(SAYS["count"].search(gap[0]))
+    ending = question[gap.start() :][:_LINE]
+    things = question[gap.start("after") :][:_LINE]
+    return Asked(
+        given,
+        question,
+        before=without_blanks(gap["before"]),
+        after=without_blanks(gap["after"]),
+        is_count=is_count and not is_share,
+        is_share=is_share,
+        is_total=bool(SAYS["total"].search(question[-_END:])),
+        is_left=bool(SAYS["left"].search(ending)),
+        things=things if "many" in gap[0] else "",
+    )
+
+
+def alike_length(
+    first: str,
+    second: str,
+) -> int:
+    """Return the number of characters at the beginning that two texts share."""
+    length = 0
+    for character, other in zip(
+        first,
+        second,
+        strict=False,
+    ):
+        if character != other:
+            break
+        length += 1
+    return length
+
+
+def without_blanks(text: str) -> str:
+    """Return text near a number without blanks, and without the verb or 約 that it may have."""
+    return SAYS["blank"].sub("", text)
