@@ -203,9 +203,9 @@ _LIST_MARK = re.compile(r"\A\s*(?:[-*•|]\s|\||\d\d?[.)、]\s?)")
 _HAN_CHARACTER = re.compile(f"[{HAN}]")
 _NOTE = re.compile(
     r"\W*(?:p\.?s\.?|nb|notes?\b|remarks?|here,|breakdown|explanation|explained|tones?\b|syllables?\b"
-    r"|characters?\b|word|meaning|alternativ|another|variant|or\b|also\b|lazy|colloquial|literary"
+    r"|characters?\b|word|meaning|alternativ|another|variant|some\b|others\b|or\b|also\b|lazy|colloquial|literary"
     r"|mandarin|pinyin|hanyu|yale|ipa\b|in mandarin|key|vocabulary|glossary|details?\b|where\b"
-    r"|[註注备備附說说解詞词字逐分另或又懶懒聲声音普漢汉拼音提補补耶變变口讀读]"
+    r"|[註注备備附說说解詞词字逐分另或又懶懒聲声音普漢汉提補补耶變变口讀读]"
     r"(?!(?:拼|語|语|音標)?[:：]\W*[a-z]+[1-6]\W+[a-z]+[1-6]\W+[a-z]+[1-6]\W+[a-z]+[1-6]))"
 )
 _ALSO_READ = re.compile("[又亦也可另][以]?[讀读念]")
@@ -226,6 +226,7 @@ class _Reading:
     is_whole: bool
     is_list: bool
     is_labelled: bool
+    n_lines: int = 1
 
     def is_followed_by(self, reading: _Reading) -> bool:
         """Whether the reading of the next statement goes on with this one."""
@@ -272,6 +273,7 @@ def _readings(text: str) -> list[_Reading]:
             reading = _reading(statement, start, heading, is_item=is_item)
             if goes_on and readings[-1].is_followed_by(reading):
                 readings[-1].tokens += reading.tokens
+                readings[-1].n_lines += 1
             else:
                 readings.append(reading)
             goes_on = True
@@ -297,7 +299,11 @@ def _reading(
         min(end.start() for end in (prose, explanation, _END.search(rest)) if end),
     )
     is_explained = prose is not None and len(tokens) < _FEWEST_BEFORE_PROSE
-    is_note = bool(is_explained or _NOTE.match(label) or _ALSO_READ.search(before))
+    # 拼音 names any romanisation; that of Mandarin has syllables that Cantonese lacks.
+    is_foreign = "拼音" in label and not all(map(is_valid, tokens))
+    is_note = bool(
+        is_explained or is_foreign or _NOTE.match(label) or _ALSO_READ.search(before)
+    )
     is_whole = _WHOLE.match(label) is not None
     return _Reading(tokens, is_note, is_whole, is_item, is_labelled)
 
@@ -322,7 +328,8 @@ def _chosen(readings: list[_Reading]) -> _Reading:
     longest = max(reading.size for reading in own)
     long = [reading for reading in own if reading.size >= _HALF * longest]
     whole = [reading for reading in long if reading.is_whole]
-    plain = [reading for reading in long if not reading.is_list]
+    # One item alone, such as a sentence and its reading, is no list.
+    plain = [reading for reading in long if reading.n_lines == 1 or not reading.is_list]
     return (whole[-1:] or plain or long)[0]
 
 

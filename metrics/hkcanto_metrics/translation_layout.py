@@ -49,7 +49,8 @@ _QUOTED = re.compile(r"[「『“\"]([^「」『』“”\"]+)[」』”\"]")
 _PAIRED = re.compile("[→=＝]")  # a word and its explanation
 _NAME = re.compile(r"[^\W_\u3400-\u9fff]*(?:\d|[A-Z])[^\W_\u3400-\u9fff]*")
 _QUESTION = re.compile("[?？]")
-_OPENING = re.compile(r"(?:[\W_]|\d\d?[.、)]\s)*")
+_OPENING = re.compile(r"(?:<\w+>|[\W_]|\d\d?[.、)]\s)*")
+_CLOSING = re.compile(r"\*\*|</\w+>")
 _QUOTE_MARK = re.compile(r"(?m)^>\x20?")
 _QUOTED_SENTENCE = re.compile(r"([「『“\"].*[」』”\"])[。.]", re.DOTALL)
 _ARROW = re.compile(r"(?:→|⇒|[-=]>)\s*")
@@ -349,9 +350,10 @@ class TranslationReader:
         return self._announcement(text, folded)
 
     def _closing_length(self, text: str, marks: str, heading: re.Match[str]) -> int:
-        """The length of the asterisks that close a heading which those before it open."""
-        is_open = "**" in marks and "**" not in heading[0]
-        return 2 if is_open and text.startswith("**", heading.end()) else 0
+        """The length of the mark after a heading that closes one before it."""
+        is_open = ("**" in marks or "<" in marks) and "**" not in heading[0]
+        closing = _CLOSING.match(text, heading.end()) if is_open else None
+        return len(closing[0]) if closing else 0
 
     def _announcement(self, text: str, folded: str) -> tuple[str, int] | None:
         """A sentence that announces a translation."""
