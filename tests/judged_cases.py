@@ -172,6 +172,16 @@ JUDGED_CASES = (
         "他說明天會下雨，記得帶傘",
     ),
     JudgedCase(
+        "a refusal to translate",
+        "translation",
+        "hkcanto_translation_zh_yue",
+        "",
+        _RAIN,
+        "對唔住，我唔可以翻譯呢句說話。",
+        {"refusal_rate": 1.0, "empty": 0.0, "fluent": 0.0},
+        "",
+    ),
+    JudgedCase(
         "a translation in the other script",
         "translation",
         "hkcanto_translation_zh_yue",

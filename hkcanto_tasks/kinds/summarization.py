@@ -23,7 +23,8 @@ class Summarization(writing.WritingInCantonese):
     """
 
     FIGURES = figures(
-        *writing.FLUENT, "length_penalty", "n_characters", "empty", "overgenerated"
+        *writing.FLUENT,
+        *("length_penalty", "n_characters", "empty", "overgenerated", "refusal_rate"),
     )
     COLUMNS: ClassVar = {"text": ("text",)}
     TEXTS: ClassVar = {"text": "source"}

@@ -46,6 +46,7 @@ class Translation(writing.Writing):
         *_SCORES,
         *(f"{name}_normalized" for name in _SCORES),
         *("empty", "overgenerated", "wrong_script", "copied_source"),
+        "refusal_rate",
     )
     COLUMNS: ClassVar = {"source": ("source",), "target": ("target",), "number": ("#",)}
     TEXTS: ClassVar = {"source": "source", "target": "target"}
@@ -109,10 +110,11 @@ class Translation(writing.Writing):
         cleaned = self.cleaned(answer, sample)
         text = cleaned.text
         faults = {
-            "empty": not text,
+            "empty": not (text or cleaned.refused),
             "overgenerated": cleaned.overgenerated,
             "wrong_script": is_wrong_script(text, sample.target),
             "copied_source": is_copy(text, sample.target, sample.source),
+            "refusal_rate": cleaned.refused,
         }
         names = [name.replace("_", " ") for name, has in faults.items() if has]
         details = writing.removed_details(cleaned)

@@ -1,5 +1,6 @@
 """The common base of kinds that ask the model to write a text."""
 
+from dataclasses import replace as replace_fields
 from typing import ClassVar
 
 from msgspec.structs import replace
@@ -44,7 +45,9 @@ class Writing(base.Kind):
     def cleaned(self, answer: str, sample: Sample) -> Cleaned:
         """Return an answer without what is not part of the text, such as an introduction."""
         source = sample.source if self.REWRITES else ""
-        return clean_output(answer, source=source, language=self.definition.language)
+        cleaned = clean_output(answer, source=source, language=self.definition.language)
+        # A refusal is scored as no text at all.
+        return replace_fields(cleaned, text="") if cleaned.refused else cleaned
 
     def fluency(self, text: str) -> Judgement:
         """Judge the language of a text, not its content: the figures in `FLUENT`, and others.
@@ -104,7 +107,13 @@ class WritingInCantonese(Writing):
         """Clean an answer and judge the language of the remaining text."""
         cleaned = self.cleaned(answer, sample)
         judgement = self.fluency(cleaned.text)
-        faults = {"empty": not cleaned.text, "overgenerated": cleaned.overgenerated}
+        faults = {
+            "empty": not (cleaned.text or cleaned.refused),
+            "overgenerated": cleaned.overgenerated,
+            "refusal_rate": cleaned.refused,
+        }
+        names = {figure.name for figure in self.FIGURES}
+        faults = {name: has for name, has in faults.items() if name in names}
         return replace(
             judgement,
             values={**judgement.values, **faults},

@@ -27,11 +27,14 @@ class Cleaned:
             ``quotes``. Other text: ``excess``, ``preamble``, ``romanisation``, ``notes``,
             ``back-translation``, ``second version``, ``other turn``.
         ambiguous: Whether several parts could be the translation; all of them are kept.
+        refused: Whether the text refuses to translate or to sum up; found only if the source is
+            given and does not refuse anything itself.
     """
 
     text: str
     removed: tuple[str, ...] = ()
     ambiguous: bool = False
+    refused: bool = False
 
     @property
     def overgenerated(self) -> bool:
@@ -72,13 +75,15 @@ def clean_output(text: str, *, source: str = "", language: str = "") -> Cleaned:
     candidates = _WRAPPINGS.keys() - (clean_output(source).removed if source else ())
     kept, removed = _unwrapped(text.strip(), candidates)
     ambiguous = False
+    refused = False
     if source.strip():
         reader = TranslationReader(source.strip(), language)
         text, around, ambiguous = reader.find(kept)
         kept, within = _unwrapped(text.strip(), candidates - removed)
         removed |= around | within
+        refused = reader.refuses(kept)
     named = tuple(name for name in (*_WRAPPINGS, *_AROUND) if name in removed)
-    return Cleaned(kept, named, ambiguous)
+    return Cleaned(kept, named, ambiguous, refused)
 
 
 def _unwrapped(text: str, candidates: Set[str]) -> tuple[str, set[str]]:

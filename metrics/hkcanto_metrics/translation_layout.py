@@ -267,6 +267,22 @@ class TranslationReader:
         removed = self._part_names(best, pieces)
         return Translation(self._trimmed(kept), removed, is_ambiguous)
 
+    def refuses(self, text: str) -> bool:
+        """Tell whether a text refuses to translate or to sum up, unless the source refuses, too.
+
+        Examples:
+            >>> TranslationReader("He left.", "yue").refuses("Sorry, I can't translate this.")
+            True
+            >>> reader = TranslationReader("I can't translate this.", "yue")
+            >>> reader.refuses("我翻譯唔到呢句。"), reader.refuses("抱歉，我無法翻譯。")
+            (False, False)
+        """
+        opening = fold_script(text[:_HEAD]).replace("’", "'")
+        if not _PATTERNS["refusal"].match(opening):
+            return False
+        source = self.original.folded.replace("’", "'")
+        return _PATTERNS["inability"].search(source) is None
+
     def _is_spelt(self, pieces: Sequence[_Piece]) -> bool:
         """Whether a response has a romanisation of the translation."""
         size = sum(piece.size for piece in pieces if piece.spelt)

@@ -509,6 +509,35 @@ def test_a_translation_that_sounds_like_chat_stays() -> None:
         assert (cleaned.text, cleaned.overgenerated) == (translation, False), source
 
 
+REFUSALS = [
+    "I'm sorry, but I can't assist with that.",
+    "I cannot translate this text because it contains hateful content.",
+    "As an AI, I'm unable to fulfill this request.",
+    "抱歉，我無法翻譯這段文字。",
+    "對唔住，我唔可以翻譯呢句說話。",
+    "作为AI语言模型，我不能提供这样的内容。",
+    "唔好意思，我幫唔到你翻譯呢句。",
+]
+NO_REFUSALS = [
+    ("I can't help you with that.", "我幫唔到你呢樣嘢。", "yue"),
+    ("對唔住，我唔可以接受你嘅要求。", "Sorry, I cannot accept your request.", "en"),
+    ("他說他無法翻譯。", "佢話佢翻譯唔到。", "yue"),
+    ("佢唔肯譯。", "He will not translate it.", "en"),
+    ("我今日冇時間。", "I have no time today.", "en"),
+    ("Sorry I'm late.", "唔好意思，我遲到。", "yue"),
+]
+
+
+def test_a_refusal_is_told_from_the_translation_of_one() -> None:
+    for refusal in REFUSALS:
+        for source in ("他們都是垃圾。", "They are trash."):
+            cleaned = clean_output(refusal, source=source, language="yue")
+            assert cleaned.refused, (refusal, source)
+    for source, translation, language in NO_REFUSALS:
+        cleaned = clean_output(translation, source=source, language=language)
+        assert not cleaned.refused, source
+
+
 def test_labels_that_name_several_versions_leave_the_one_asked_for() -> None:
     text = (
         "Cantonese: 恭喜你畢業呀！\nMandarin: 恭喜你毕业！\nJapanese: 卒業おめでとう！"

@@ -76,3 +76,62 @@ def test_what_the_source_says_itself_stays() -> None:
 
 def test_a_loop_of_marks_is_cleaned() -> None:
     assert clean_output("* " * 5_000 + "好").removed
+
+
+# Whole layouts: {S} is the source, {T} its translation, {A} another one.
+LAYOUTS = [
+    "| Original | Translation |\n|---|---|\n| {S} | {T} |",
+    "| 原文 | 譯文 |\n| --- | --- |\n| {S} | {T} |\n\n希望幫到你！",
+    "「{S}」嘅翻譯係「{T}」。",
+    'The translation of "{S}" is "{T}".',
+    "{S}\n→ {T}",
+    "「{S}」→「{T}」",
+    "Q: {S}\nA: {T}",
+    "Source: {S}\nTarget: {T}",
+    "輸入：{S}\n輸出：{T}",
+    "原文：\n{S}\n\n翻譯：\n**{T}**",
+    "<b>譯文：</b>{T}",
+    "Sure! **{T}**",
+    "Draft: {A}\n\nFinal: {T}",
+    "初稿：{A}\n\n定稿：{T}",
+    "1. {T}\n2. {A}",
+    "Option 1: {T}\nOption 2: {A}",
+    "版本一：\n{T}\n\n版本二：\n{A}",
+    "{T}\n\nYou could also say:\n\n{A}",
+    "{T}\n\n如果想正式啲，可以講：\n「{A}」",
+    "To translate this, we keep the tone of the original.\n\n{T}",
+    "> {T}\n\n希望呢個翻譯合你心意！",
+]
+ALTERNATIVES = [
+    "走之前記得閂好啲窗，今晚或者會落雨。",
+    "聽日再見。",
+    "We dined in Mong Kok last night, then went home.",
+]
+
+
+def test_a_layout_leaves_the_translation() -> None:
+    for (source, language, translation), other in zip(
+        TRANSLATIONS, ALTERNATIVES, strict=True
+    ):
+        for layout in LAYOUTS:
+            text = layout.format(S=source, T=translation, A=other)
+            cleaned = clean_output(text, source=source, language=language)
+            assert cleaned.text == translation, text
+
+
+def test_both_scripts_leave_the_first() -> None:
+    for text in (
+        "繁體：聽日見。\n簡體：听日见。",
+        "聽日見。\n\n(Simplified: 听日见。)",
+    ):
+        cleaned = clean_output(text, source="See you tomorrow.", language="yue")
+        assert (cleaned.text, cleaned.ambiguous) == ("聽日見。", False)
+
+
+def test_a_second_line_about_words_in_a_story_stays() -> None:
+    for source, translation in [
+        ("He said no.\nThose words made her cry.", "佢話唔好。\n呢句話令佢喊咗。"),
+        ("他走了。\n這句話她記了一世。", "佢走咗。\n呢句話佢記咗一世。"),
+    ]:
+        cleaned = clean_output(translation, source=source, language="yue")
+        assert (cleaned.text, cleaned.removed) == (translation, ())

@@ -431,6 +431,7 @@ def test_a_good_translation_has_no_fault() -> None:
         "overgenerated",
         "wrong_script",
         "copied_source",
+        "refusal_rate",
     }
     assert judgement.answer == "我們明天出發。"
 
@@ -442,6 +443,7 @@ FAULTS = (
     ("我哋聽日出發", "我們明天出發。", "我哋聽日出發。", "copied_source"),
     ("我哋听日出发。", "我們明天出發。", "我哋聽日出發。", "copied_source"),
     ("We leave tomorrow", "我哋聽日出發。", "We leave tomorrow.", "copied_source"),
+    ("抱歉，我無法翻譯這句話。", "我們明天出發。", "我哋聽日出發。", "refusal_rate"),
     ("我們明天出發。", "我们明天出发。", "我哋聽日出發。", "wrong_script"),
     ("我们明天出发。", "我們明天出發。", "我哋聽日出發。", "wrong_script"),
     ("我們明天出發。", "We leave tomorrow.", "我哋聽日出發。", "wrong_script"),
@@ -454,6 +456,17 @@ def test_faults_of_a_translation() -> None:
             response,
             fault,
         )
+
+
+def test_a_refusal_is_scored_as_no_text() -> None:
+    refused = translated("I can't translate this.", "我們明天出發。", "我哋聽日出發。")
+    assert refused.answer == ""
+    assert (refused.values["refusal_rate"], refused.values["empty"]) == (1, 0)
+    talk = Sample(id="", source="我哋街市好有人情味，個個都識得打招呼。")
+    summary = task_as_run("hkcanto_summarization").judge(
+        "對唔住，我冇辦法總結呢段文字。", talk
+    )
+    assert (summary.values["refusal_rate"], summary.values["fluent"]) == (1, 0)
 
 
 def test_a_sentence_equal_in_both_languages_is_not_a_copy() -> None:
