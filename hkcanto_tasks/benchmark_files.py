@@ -284,8 +284,24 @@ def _problems_of_whole(
         yield f"two tasks are called {name!r}"
     averages, _ = _record(declared, _Averages, "$")
     for average in averages.averages if averages else ():
-        for name in sorted({*chain.from_iterable(average.columns)}.difference(names)):
-            yield f"average {average.name!r} has a task {name!r} that does not exist"
+        yield from _problems_of_average(average, tasks)
+
+
+def _problems_of_average(
+    average: Average, tasks: Sequence[TaskDefinition]
+) -> Iterator[str]:
+    named = {name: task for task in tasks for name in task.names}
+    for name in sorted({*chain.from_iterable(average.columns)}.difference(named)):
+        yield f"average {average.name!r} has a task {name!r} that does not exist"
+    for column in average.columns:
+        for name in column if len(column) > 1 else ():
+            if name in named and not all(
+                subject.rows for subject in named[name].subjects
+            ):
+                yield (
+                    f"average {average.name!r} weighs {name!r} by its items, but a subject has no "
+                    "`rows`. Declare the number, or give the task a column of its own"
+                )
 
 
 class _Averages(msgspec.Struct):

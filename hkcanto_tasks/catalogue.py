@@ -347,6 +347,8 @@ def share(average: Average, task: str) -> float:
         0.25
     """
     column = next(column for column in average.columns if task in column)
+    if len(column) == 1:  # its items need not be known
+        return 1 / len(average.columns)
     items: dict[str, int] = {}
     for name in column:
         member = find_task(name)

@@ -220,6 +220,29 @@ def test_a_name_of_ours_stays_ours(
         assert f"{tmp_path}/benchmark.toml: {name!r} is taken by " in said
 
 
+def test_an_average_over_items_needs_their_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(tmp_path))
+    second = MINE[MINE.index("[[tasks]]") :].replace("my_quiz", "other_quiz")
+    average = '[[averages]]\nname = "both"\ntitle = "Both"\ncolumns = {}\n'
+
+    def write(columns: str) -> None:
+        text = MINE + second + average.format(columns)
+        (tmp_path / "benchmark.toml").write_text(text, encoding="utf-8")
+        catalogue._catalogue.cache_clear()
+
+    write('[["my_quiz", "other_quiz"]]')
+    with pytest.raises(CatalogueError, match=r"weighs 'my_quiz' by its items.*`rows`"):
+        load_task("my_quiz")
+    write('[["my_quiz"], ["other_quiz"]]')
+    (both,) = catalogue.find_benchmark("mine").averages
+    assert [catalogue.share(both, name) for name in ("my_quiz", "other_quiz")] == [
+        1 / 2,
+        1 / 2,
+    ]
+
+
 def declared(folder: Path, name: str, text: str = MINE) -> Path:
     """Write a benchmark whose names have a given prefix."""
     (folder / name).mkdir(parents=True)
