@@ -23,7 +23,7 @@ class Summarization(writing.WritingInCantonese):
     """
 
     FIGURES = figures(
-        *writing.FLUENT,
+        *("fluent", "fluent_published", "cantonese_ratio", "degenerate"),
         *("length_penalty", "n_characters", "empty", "overgenerated", "refusal_rate"),
     )
     COLUMNS: ClassVar = {"text": ("text",)}

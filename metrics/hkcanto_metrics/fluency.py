@@ -67,6 +67,8 @@ class Fluency:
             from 0 to 1 (`simplified_share`).
         degenerate: Whether the text is caught in a loop (`is_degenerate`).
         passed: Whether the text passes as Cantonese.
+        fluent_published: Whether it also passes Appendix G's rule: no SWC feature at all, not even
+            one that is a word of Cantonese, too.
         length_penalty: Factor for the score of a summary, from 0 to 1 (`length_penalty`); 1 if
             there is no limit.
         n_characters: Number of characters that are not white space.
@@ -78,6 +80,7 @@ class Fluency:
     simplified_ratio: float
     degenerate: bool
     passed: bool
+    fluent_published: bool
     length_penalty: float
     n_characters: int
 
@@ -127,13 +130,15 @@ def cantonese_fluency(text: str, *, max_characters: int | None = None) -> Fluenc
     ratio, swc_terms = count_features(text)
     is_pure = not swc_terms or ratio >= MIN_CANTONESE_RATIO
     degenerate = is_degenerate(text)
+    passed = has_chinese and not degenerate and is_pure and _is_chinese(text)
     return Fluency(
         label=str(_DETECTOR.judge(judged)) if has_chinese else "none",
         cantonese_ratio=ratio,
         swc_terms=swc_terms,
         simplified_ratio=simplified_share(text),
         degenerate=degenerate,
-        passed=has_chinese and not degenerate and is_pure and _is_chinese(text),
+        passed=passed,
+        fluent_published=passed and not swc_terms,
         length_penalty=penalty,
         n_characters=n_characters,
     )

@@ -139,6 +139,15 @@ def test_table_4_has_questions_in_cantonese_and_in_written_chinese() -> None:
         ("邊個係香港嘅行政長官？", "cantonese"),
         ("下列哪一項\n是香港的行政機關？", "written_chinese"),
         ("以下\n佢哋講嘅係乜？", "cantonese"),
+        ("香港最大嘅公司是以下邊一間？", "cantonese"),
+        ("以下邊一個港鐵站未開通？", "cantonese"),
+        ("樹仁大學幾時成立？", "cantonese"),
+        ("搶包山有幾多座包山？", "cantonese"),
+        ("「陳浩南」係香港漫畫主角？", "cantonese"),
+        ("去機場要攞護照？", "cantonese"),
+        ("兩者有何關係？比例係數為何？", "written_chinese"),
+        ("△OAB 為一等邊三角形，多邊區位是指？", "written_chinese"),
+        ("港鐵奧運站位於哪裏？", "written_chinese"),
     ]:
         found = [
             name for name, pattern in types.items() if re.search(pattern, question)

@@ -581,6 +581,26 @@ def test_a_summary_is_penalised_for_more_than_500_characters() -> None:
     )
 
 
+def test_a_summary_with_one_word_of_written_chinese_fails_by_appendix_g() -> None:
+    """這, 的 and 了 fail a text there; `fluent` allows one feature in ten."""
+    kind = task_as_run("hkcanto_summarization")
+    item = Sample(id="", source="街市有人情味。")
+    cantonese = (
+        "佢哋話街市嘅嘢好食，啲人又好，所以佢成日去嗰度買嘢，仲成日同啲檔主傾偈。"
+    )
+    for text, fluent, published in [
+        (cantonese, 1, 1),
+        (f"{cantonese}佢食了飯。", 1, 0),
+        (f"{cantonese}這個好。", 1, 0),
+        (f"{cantonese}佢的檔。", 1, 0),
+        ("他們說這裏的東西好吃。", 0, 0),
+    ]:
+        values = kind.judge(text, item).values
+        assert (values["fluent"], values["fluent_published"]) == (fluent, published), (
+            text
+        )
+
+
 def test_a_summary_in_written_chinese_fails() -> None:
     how = load_task("hkcanto_summarization").kind
     written = how.judge(
