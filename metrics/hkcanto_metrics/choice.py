@@ -61,7 +61,9 @@ class ChoiceSetReading:
 
 
 def extract_choice(
-    text: str, options: Mapping[str, str], question: str = ""
+    text: str,
+    options: Mapping[str, str],
+    question: str = "",
 ) -> str | None:
     """Return the option letter that a model's output settles on.
 
@@ -88,7 +90,9 @@ def extract_choice(
 
 
 def read_choice(
-    text: str, options: Mapping[str, str], question: str = ""
+    text: str,
+    options: Mapping[str, str],
+    question: str = "",
 ) -> ChoiceReading:
     """Read the option that a model's output settles on, with the reason and the place.
 
@@ -136,7 +140,9 @@ def read_choice(
 
 
 def extract_choice_set(
-    text: str, options: Mapping[str, str], question: str = ""
+    text: str,
+    options: Mapping[str, str],
+    question: str = "",
 ) -> str | None:
     """Return the letters of all options that a model's output settles on.
 
@@ -158,7 +164,9 @@ def extract_choice_set(
 
 
 def read_choice_set(
-    text: str, options: Mapping[str, str], question: str = ""
+    text: str,
+    options: Mapping[str, str],
+    question: str = "",
 ) -> ChoiceSetReading:
     """Read all options that a model's output settles on, with the reason.
 
@@ -183,7 +191,10 @@ def read_choice_set(
 
 
 def _decision(
-    answer: Response, options: Mapping[str, str], question: str, several: bool
+    answer: Response,
+    options: Mapping[str, str],
+    question: str,
+    several: bool,
 ) -> tuple[Decision, Response]:
     """The decision of the first part of a response that makes one, with that part."""
     shown = options_of(tuple(options.items()), question)
@@ -219,7 +230,10 @@ def _is_firm(decision: Decision) -> bool:
     return decision.mention is not None and decision.mention.stance >= CONCLUDED
 
 
-def _parts(response: Response, shown: Options) -> Iterator[tuple[Response, Response]]:
+def _parts(
+    response: Response,
+    shown: Options,
+) -> Iterator[tuple[Response, Response]]:
     """The parts of a response, until it asks another question, and what each takes back."""
     text = response.text
     if shown.asked and _asks_another(text, shown):
@@ -238,7 +252,10 @@ def _parts(response: Response, shown: Options) -> Iterator[tuple[Response, Respo
         yield response[start:end], response[begin:start]
 
 
-def _asks_another(text: str, shown: Options) -> bool:
+def _asks_another(
+    text: str,
+    shown: Options,
+) -> bool:
     """Whether a response begins with a question that is not ours."""
     asked = SAYS["asks"].match(text.lower())
     if not asked:
@@ -247,7 +264,11 @@ def _asks_another(text: str, shown: Options) -> bool:
 
 
 def _is_other_question(
-    cut: re.Match[str], text: str, start: int, end: int, shown: Options
+    cut: re.Match[str],
+    text: str,
+    start: int,
+    end: int,
+    shown: Options,
 ) -> bool:
     """Whether a part repeats a question, or begins with one, whose options are not ours."""
     items: list[tuple[str, str]] = _ITEM.findall(text, start, end)
@@ -265,5 +286,9 @@ def _is_other_question(
     return 2 * sum(same) <= len(same)
 
 
-def _located(letter: str, reason: str, words: Response) -> ChoiceReading:
+def _located(
+    letter: str,
+    reason: str,
+    words: Response,
+) -> ChoiceReading:
     return ChoiceReading(letter, reason, (words.origins[0], words.origins[-1] + 1))

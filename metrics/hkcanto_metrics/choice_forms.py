@@ -51,7 +51,10 @@ def written_out(response: Response) -> Response:
     return response
 
 
-def with_capital_labels(response: Response, shown: Options) -> Response:
+def with_capital_labels(
+    response: Response,
+    shown: Options,
+) -> Response:
     """Small letters that label an option as capital ones, if no capital letter names one."""
     if SAYS["name"].search(response.text):
         return response

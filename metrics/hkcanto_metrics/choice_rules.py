@@ -102,14 +102,22 @@ def _closing_line(view: Statements) -> list[Mention]:
     return here
 
 
-def _is_bare_line(view: Statements, here: list[Mention], lead: str) -> bool:
+def _is_bare_line(
+    view: Statements,
+    here: list[Mention],
+    lead: str,
+) -> bool:
     """Whether a line has nothing but mentions and signs."""
     between = [view.text[a.end : b.start] for a, b in pairwise(here)]
     around = "".join([lead, *between, view.rest_of_line(here[-1])])
     return not around.strip(AROUND + "(#■=>-")
 
 
-def _is_verdict(view: Statements, last: Mention, lead: str) -> bool:
+def _is_verdict(
+    view: Statements,
+    last: Mention,
+    lead: str,
+) -> bool:
     """Whether a line that calls an option right is the conclusion, and not one of several."""
     rest = view.text[last.end :].partition("\n")[0]
     if not SAYS["verdict"].fullmatch(rest) or SAYS["also"].search(lead + rest):
@@ -124,7 +132,10 @@ def _is_verdict(view: Statements, last: Mention, lead: str) -> bool:
     return True
 
 
-def _decided_elsewhere(view: Statements, last: Mention) -> bool:
+def _decided_elsewhere(
+    view: Statements,
+    last: Mention,
+) -> bool:
     """Whether words as firm decide for another option."""
     decided = [m for m in view.mentions if m.stance > max(last.stance, HEDGED)]
     return bool(letters_of(decided) - last.letters)
@@ -161,7 +172,7 @@ def first_line(view: Statements) -> Decision | None:
         A⏎⏎等等，計錯咗。更正：C → C
     """
     opening = view.opening
-    if not opening or view.rest_of_line(opening).strip(AROUND):
+    if not opening or not view.ends_line(opening):
         return None
     if _later_decisions(view, opening) or view.is_corrected(opening):
         return None
@@ -172,7 +183,10 @@ def _decisions(view: Statements) -> list[Mention]:
     return [mention for mention in view.mentions if mention.stance >= HEDGED]
 
 
-def _later_decisions(view: Statements, opening: Mention) -> list[Mention]:
+def _later_decisions(
+    view: Statements,
+    opening: Mention,
+) -> list[Mention]:
     """The decisions below a first line that revise it."""
     turn = "revised" if len(opening.letters) == 1 else "contrast"
     return [
@@ -182,14 +196,20 @@ def _later_decisions(view: Statements, opening: Mention) -> list[Mention]:
     ]
 
 
-def _is_final(view: Statements, mention: Mention) -> bool:
+def _is_final(
+    view: Statements,
+    mention: Mention,
+) -> bool:
     """Whether a choice is the conclusion at the end of a response."""
     is_chosen = mention.stance == CHOSEN and len(view.text) - mention.end < _CLOSING
     lead = view.text[mention.sentence[0] : mention.start]
     return is_chosen and bool(SAYS["finally"].search(lead))
 
 
-def firmest(view: Statements, decisions: list[Mention]) -> Mention:
+def firmest(
+    view: Statements,
+    decisions: list[Mention],
+) -> Mention:
     """The last of the firmest decisions, or a later one that revises it."""
     level = max(mention.stance for mention in decisions)
     last = [mention for mention in decisions if mention.stance == level][-1]
@@ -211,14 +231,14 @@ def last_decision(view: Statements) -> Decision | None:
     """
     decisions = _decisions(view)
     opening = view.opening
-    if opening and not view.rest_of_line(opening).strip(AROUND):
+    if opening and view.ends_line(opening):
         decisions = _later_decisions(view, opening)
     if not decisions:
         return None
     last = firmest(view, decisions)
     if any(_rivals(view, decisions, other, last) for other in decisions):
         return unread("several")
-    if view.is_corrected(last):
+    if view.is_corrected(last) or _is_doubted(view, last):
         return unread("undecided")
     level = max(mention.stance for mention in decisions)
     if level < CHOSEN and not last.lettered and _breaks_off(view, last):
@@ -227,7 +247,10 @@ def last_decision(view: Statements) -> Decision | None:
 
 
 def _rivals(
-    view: Statements, decisions: list[Mention], other: Mention, last: Mention
+    view: Statements,
+    decisions: list[Mention],
+    other: Mention,
+    last: Mention,
 ) -> bool:
     """Whether another decision is as firm and as near as the last one."""
     level = max(mention.stance for mention in decisions)
@@ -238,7 +261,19 @@ def _rivals(
     return not SAYS["turn"].search(view.text, other.end, last.start)
 
 
-def _breaks_off(view: Statements, last: Mention) -> bool:
+def _is_doubted(view: Statements, last: Mention) -> bool:
+    """Whether the response ends by holding another option for possible, too."""
+    later = [mention for mention in view.with_stance(HEDGED) if mention.end > last.end]
+    return any(
+        mention.letters != last.letters and view.is_turn(last, mention, "contrast")
+        for mention in later
+    )
+
+
+def _breaks_off(
+    view: Statements,
+    last: Mention,
+) -> bool:
     rest = view.text[last.end :].strip(AROUND) and len(view.mentions) > 1
     is_open = rest and not view.is_finished
     return bool(is_open or SAYS["dangling"].search(view.text))
@@ -300,8 +335,8 @@ def _still_affirmed(view: Statements) -> list[Mention]:
     affirmed = _affirmed(view)
     if len(affirmed) > 1 and view.is_turn(affirmed[-2], affirmed[-1], "contrast"):
         affirmed = affirmed[-1:]
-    lettered = [mention for mention in affirmed if mention.lettered]
-    if view.shown.values and SAYS["sum"].search(view.text):
+    if _is_sum(view):
+        lettered = [mention for mention in affirmed if mention.lettered]
         affirmed = lettered or _results(view, affirmed) or affirmed
     refused = SAYS["refused"].search(view.text)
     if not refused:
@@ -309,7 +344,15 @@ def _still_affirmed(view: Statements) -> list[Mention]:
     return [m for m in affirmed if m.lettered or m.end >= refused.start()]
 
 
-def _results(view: Statements, affirmed: list[Mention]) -> list[Mention]:
+def _is_sum(view: Statements) -> bool:
+    """Whether the response calculates, and the options are numbers."""
+    return bool(view.shown.values and SAYS["sum"].search(view.text))
+
+
+def _results(
+    view: Statements,
+    affirmed: list[Mention],
+) -> list[Mention]:
     """The options that end a calculation."""
     candidates = _named(view) + affirmed
     return [m for m in candidates if not view.text[m.end :].strip(AROUND)]
@@ -321,7 +364,7 @@ def unfinished_sum(view: Statements) -> Decision | None:
     Examples:
         總數 = 12⏎再減 1 = 11 → none
     """
-    if not (view.shown.values and SAYS["sum"].search(view.text)):
+    if not _is_sum(view):
         return None
     affirmed = _still_affirmed(view)
     if not affirmed or affirmed[-1].lettered:
@@ -368,7 +411,10 @@ def last_sentence(view: Statements) -> Decision | None:
     return None
 
 
-def _last_section(view: Statements, last: Mention) -> int | None:
+def _last_section(
+    view: Statements,
+    last: Mention,
+) -> int | None:
     """Where the last section or sentence starts, if it has the last mention."""
     headings = [match.start() for match in SAYS["heading"].finditer(view.text)]
     if headings:
@@ -378,7 +424,11 @@ def _last_section(view: Statements, last: Mention) -> int | None:
     return last.sentence[0]
 
 
-def _is_only_option(view: Statements, last: Mention, start: int) -> bool:
+def _is_only_option(
+    view: Statements,
+    last: Mention,
+    start: int,
+) -> bool:
     """Whether a finished response names, from a place on, only one option, and does not refute it."""
     here = [mention for mention in view.mentions if mention.start >= start]
     stances = {mention.stance for mention in here}
@@ -386,7 +436,11 @@ def _is_only_option(view: Statements, last: Mention, start: int) -> bool:
     return is_only and view.is_finished
 
 
-def _is_open(view: Statements, last: Mention, start: int) -> bool:
+def _is_open(
+    view: Statements,
+    last: Mention,
+    start: int,
+) -> bool:
     """Whether the last sentence leaves the answer open, or is one of several alike."""
     if SAYS["open"].search(view.text, start):
         return True
@@ -400,7 +454,10 @@ def _is_open(view: Statements, last: Mention, start: int) -> bool:
     return not SAYS["finally"].search(view.text, last.sentence[0], last.start)
 
 
-def _is_letter_after_reason(view: Statements, last: Mention) -> bool:
+def _is_letter_after_reason(
+    view: Statements,
+    last: Mention,
+) -> bool:
     """Whether a mention is an option's letter, not part of a name, and follows a reason."""
     lead, after = view.text[: last.start], view.text[last.end : last.end + 60]
     if not last.lettered or not SAYS["pause"].search(lead, 1):
@@ -440,7 +497,10 @@ def option_text(view: Statements) -> Decision | None:
     return Decision(texts[-1].letters, "option text", texts[-1])
 
 
-def _is_telling(view: Statements, mention: Mention) -> bool:
+def _is_telling(
+    view: Statements,
+    mention: Mention,
+) -> bool:
     """Whether an option's text is an answer: in the first sentence, without a list."""
     if not mention.spelled or mention.sentence[0] or ITEM.search(view.text):
         return False

@@ -105,7 +105,11 @@ def last_lines(view: Statements) -> Decision | None:
     return Decision(letters, "last line") if is_conclusion else None
 
 
-def _calls_right(view: Statements, listed: list[Mention], start: int) -> bool:
+def _calls_right(
+    view: Statements,
+    listed: list[Mention],
+    start: int,
+) -> bool:
     """Whether a line is an enumeration that is called right, after a few words."""
     if listed[0].start - start > _LEAD:
         return False
@@ -124,21 +128,30 @@ def _last_list(view: Statements) -> list[Mention]:
     start = view.line_start(view.mentions[-1])
     listed = [mention for mention in view.mentions if mention.start >= start]
     for mention in reversed(view.mentions[: -len(listed)]):
-        line = view.line_start(mention)
-        is_bare = not view.text[line : mention.start].strip(AROUND + "-")
-        is_bare = is_bare and not view.rest_of_line(mention).strip(AROUND)
-        is_above = view.text.find("\n", mention.end) + 1 == view.line_start(listed[0])
-        if (
-            not is_bare
-            or not is_above
-            or min(listed[0].letters) <= max(mention.letters)
-        ):
+        if not _is_item_above(view, mention, listed[0]):
             break
         listed.insert(0, mention)
     return [] if view.continues_list(listed[0]) else listed
 
 
-def _has_property_asked(view: Statements, rest: str) -> bool:
+def _is_item_above(
+    view: Statements,
+    mention: Mention,
+    item: Mention,
+) -> bool:
+    """Whether a mention is alone in the line above an item, and earlier in the alphabet."""
+    line = view.line_start(mention)
+    if view.text[line : mention.start].strip(AROUND + "-"):
+        return False
+    is_above = view.text.find("\n", mention.end) + 1 == view.line_start(item)
+    is_earlier = max(mention.letters) < min(item.letters)
+    return view.ends_line(mention) and is_above and is_earlier
+
+
+def _has_property_asked(
+    view: Statements,
+    rest: str,
+) -> bool:
     """Whether the words after an enumeration repeat the question's property."""
     said = SAYS["described"].match(rest)
     if not said or SAYS["asks_negatively"].search(view.shown.asked):
@@ -169,7 +182,10 @@ def only_a_list(view: Statements) -> Decision | None:
 
 
 def _is_enumeration(
-    view: Statements, listed: list[Mention], start: int, end: int
+    view: Statements,
+    listed: list[Mention],
+    start: int,
+    end: int,
 ) -> bool:
     """Whether a part of the response is only these mentions and what joins them."""
     starts = [*(mention.start for mention in listed), end]
@@ -202,7 +218,10 @@ def stated_set(view: Statements) -> Decision | None:
     return Decision(letters, "stated")
 
 
-def _joined_to(view: Statements, begin: Mention) -> tuple[frozenset[str], int]:
+def _joined_to(
+    view: Statements,
+    begin: Mention,
+) -> tuple[frozenset[str], int]:
     """The options joined to a mention in one enumeration, and where it ends."""
     letters, end = begin.letters, begin.end
     for mention in view.mentions:
@@ -232,17 +251,18 @@ def _is_unsettled(
         return True
     if later and SAYS["corrects"].search(view.text, last.end, later[-1].start):
         return True
-    is_chosen = last.stance == CHOSEN
     options = view.shown.texts.keys()
     if letters >= options:
-        is_all = last.lettered and (is_chosen or begin.letters >= options)
-        return bool(later) or not is_all
-    if is_chosen or len(letters) > 1:
-        return False
-    return _is_one_of_several(view, last, letters)
+        is_all = last.stance == CHOSEN or begin.letters >= options
+        return bool(later) or not (last.lettered and is_all)
+    is_certain = last.stance == CHOSEN or len(letters) > 1
+    return not is_certain and _is_one_of_several(view, last, letters)
 
 
-def _contradicts(mention: Mention, letters: frozenset[str]) -> bool:
+def _contradicts(
+    mention: Mention,
+    letters: frozenset[str],
+) -> bool:
     """Whether a mention calls another option right, or one of these wrong."""
     if mention.stance >= AFFIRMED:
         return not mention.letters <= letters
@@ -250,7 +270,9 @@ def _contradicts(mention: Mention, letters: frozenset[str]) -> bool:
 
 
 def _is_one_of_several(
-    view: Statements, last: Mention, letters: frozenset[str]
+    view: Statements,
+    last: Mention,
+    letters: frozenset[str],
 ) -> bool:
     """Whether the response leaves open another option than the one that it concludes."""
     every = frozenset(view.shown.texts)
@@ -285,7 +307,9 @@ def all_or_rest(view: Statements) -> Decision | None:
 
 
 def _all_but(
-    view: Statements, but: re.Match[str], gone: frozenset[str]
+    view: Statements,
+    but: re.Match[str],
+    gone: frozenset[str],
 ) -> Decision | None:
     """All options but those that "except" names."""
     start = view.sentence_start(but.start())
@@ -337,7 +361,10 @@ def described_each(view: Statements) -> Decision | None:
     return Decision(letters, "judged") if is_each and letters else None
 
 
-def _description(view: Statements, mention: Mention) -> re.Match[str] | None:
+def _description(
+    view: Statements,
+    mention: Mention,
+) -> re.Match[str] | None:
     return SAYS["described"].match(view.text, mention.end)
 
 
@@ -358,14 +385,20 @@ def judged_each(view: Statements) -> Decision | None:
     return Decision(affirmed or named, "judged") if is_read else None
 
 
-def _are_all_right(view: Statements, affirmed: frozenset[str]) -> bool:
+def _are_all_right(
+    view: Statements,
+    affirmed: frozenset[str],
+) -> bool:
     """Whether the options called right are all that are."""
     if 1 < len(affirmed) < len(view.shown.texts) or _is_only(view):
         return True
     return _is_each(view, letters_of(view.with_stance(REFUTED)) | affirmed)
 
 
-def _are_left(view: Statements, named: frozenset[str]) -> bool:
+def _are_left(
+    view: Statements,
+    named: frozenset[str],
+) -> bool:
     """Whether options are named together, and all others are called wrong."""
     if SAYS["refused"].search(view.text):
         return False
@@ -392,7 +425,10 @@ def _is_only(view: Statements) -> bool:
     return bool(SAYS["only_these"].search(" ".join(leads)))
 
 
-def _is_each(view: Statements, judged: frozenset[str]) -> bool:
+def _is_each(
+    view: Statements,
+    judged: frozenset[str],
+) -> bool:
     """Whether every option is called right or wrong."""
     affirmed = view.with_stance(AFFIRMED)
     is_told = view.with_stance(REFUTED) or all(m.lettered for m in affirmed)

@@ -75,7 +75,10 @@ class Statements:
     """
 
     def __init__(
-        self, response: Response, shown: Options, several: bool = False
+        self,
+        response: Response,
+        shown: Options,
+        several: bool = False,
     ) -> None:
         self.response, self.shown, self.several = response, shown, several
         self.text = text = response.text
@@ -129,7 +132,11 @@ class Statements:
         """The mentions of one stance."""
         return [mention for mention in self.mentions if mention.stance == stance]
 
-    def mentions_between(self, start: int, end: int) -> list[Mention]:
+    def mentions_between(
+        self,
+        start: int,
+        end: int,
+    ) -> list[Mention]:
         """The mentions that begin in a part of the response."""
         return [mention for mention in self.mentions if start <= mention.start < end]
 
@@ -150,6 +157,10 @@ class Statements:
         """What the line has after a mention, without signs."""
         rest = self.text[mention.end :].partition("\n")[0]
         return rest.strip(_SENTENCE_SIGNS)
+
+    def ends_line(self, mention: Mention) -> bool:
+        """Whether a mention is the last thing in its line."""
+        return not self.rest_of_line(mention).strip(AROUND)
 
     def line_start(self, mention: Mention) -> int:
         """Where the line of a mention starts."""
@@ -217,7 +228,12 @@ class Statements:
         between = self.text[label.end() : other.start()]
         return not SAYS["explains"].search(between)
 
-    def is_turn(self, before: Mention, after: Mention, turn: str) -> bool:
+    def is_turn(
+        self,
+        before: Mention,
+        after: Mention,
+        turn: str,
+    ) -> bool:
         """Whether the response changes its mind between two mentions."""
         start = max(before.end, after.start - 60)
         if SAYS[turn].search(self.text, start, after.start):
@@ -262,7 +278,11 @@ class Statements:
         is_led = not (rest and self._is_list_item(mention, start))
         return (previous if is_led and not self.is_parallel(mention) else start), end
 
-    def _is_list_item(self, mention: Mention, start: int) -> bool:
+    def _is_list_item(
+        self,
+        mention: Mention,
+        start: int,
+    ) -> bool:
         """Whether a line with an option and more is one of several items."""
         if not mention.spelled and ITEM.search(self.text, 0, start):
             return True
@@ -451,9 +471,7 @@ def thing(words: Words) -> int | None:
         return None
     lead = words.view.text[words.view.line_start(mention) : mention.start]
     is_option = bool(lead.strip(AROUND)) and SAYS["option_word"].search(lead)
-    is_line = not lead.strip(AROUND) and not words.view.rest_of_line(mention).strip(
-        AROUND
-    )
+    is_line = not lead.strip(AROUND) and words.view.ends_line(mention)
     return None if is_option or is_line else IGNORED
 
 
@@ -502,7 +520,7 @@ def glued(words: Words) -> int | None:
         C因為佢最細。 → C
         C型血嘅人。 → none
     """
-    if not words.view.is_glued_at(words.mention):
+    if words.view.several or not words.view.is_glued_at(words.mention):
         return None
     if words.view.shown.denied:
         after = words.after
@@ -533,13 +551,12 @@ def alone(words: Words) -> int | None:
     if ending.strip(".。!") or not (ending or sign in ("\n", "?", "=")):
         return None
     is_last = not view.text[mention.end :].strip(AROUND)
-    if words.clause[-1:] == "=":
-        is_alone = is_last
+    if sign == "=":
+        is_alone = is_last and view.is_related(mention)
+    elif words.clause.strip(AROUND):
+        is_alone = False
     else:
-        is_alone = is_last or bool(SAYS["comma"].search(words.lead))
-        is_alone = is_alone and not words.clause.strip(AROUND)
-    if sign == "=" and not view.is_related(mention):
-        return None
+        is_alone = is_last or SAYS["comma"].search(words.lead)
     return CONCLUDED if is_alone else None
 
 
@@ -602,14 +619,20 @@ STANCE_RULES: tuple[StanceRule, ...] = (
 )
 
 
-def _tempered(words: Words, stance: int) -> int:
+def _tempered(
+    words: Words,
+    stance: int,
+) -> int:
     """A decision that is taken back at once, or that "perhaps" weakens."""
     if SAYS["assailed"].match(words.after) and not words.view.shown.denied:
         return REFUTED
     return HEDGED if SAYS["hedged"].search(words.clause) else stance
 
 
-def _judged(words: Words, after: str) -> int | None:
+def _judged(
+    words: Words,
+    after: str,
+) -> int | None:
     """The stance of the words after a mention, reversed if the question asks for a denial."""
     stance = _verdict(after)
     if words.view.shown.denied:
@@ -628,7 +651,11 @@ def _verdict(after: str) -> int | None:
     return REFUTED if refuted else None
 
 
-def _of_exception(words: Words, after: str, verdict: int | None) -> int | None:
+def _of_exception(
+    words: Words,
+    after: str,
+    verdict: int | None,
+) -> int | None:
     """The stance towards an option if the question asks for the exception."""
     is_truth = SAYS["truth"].search(
         words.view.shown.denied
@@ -642,7 +669,10 @@ def _of_exception(words: Words, after: str, verdict: int | None) -> int | None:
     return None
 
 
-def _repeats_question(words: Words, after: str) -> bool:
+def _repeats_question(
+    words: Words,
+    after: str,
+) -> bool:
     """Whether the words after a mention say of it what the question denies."""
     if SAYS["closed"].match(after):
         return False

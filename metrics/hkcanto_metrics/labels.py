@@ -82,7 +82,10 @@ class LabelReading:
     reason: str
 
 
-def read_label(text: str, labels: Mapping[str, Sequence[str]]) -> LabelReading:
+def read_label(
+    text: str,
+    labels: Mapping[str, Sequence[str]],
+) -> LabelReading:
     """Read the one label that a response settles on.
 
     Args:
@@ -158,7 +161,10 @@ def _options(count: int) -> dict[str, str]:
     return {letter: _CODE.format(label) for label, letter in enumerate(letters)}
 
 
-def _settled_label(coded: str, count: int) -> int | None:
+def _settled_label(
+    coded: str,
+    count: int,
+) -> int | None:
     """Return the position of the label that a text chooses among several."""
     if count > len(_OPTION_LETTERS):
         return None
@@ -166,7 +172,10 @@ def _settled_label(coded: str, count: int) -> int | None:
     return None if choice is None else _OPTION_LETTERS.index(choice)
 
 
-def _is_disowned(coded: str, count: int) -> bool:
+def _is_disowned(
+    coded: str,
+    count: int,
+) -> bool:
     """Whether a text names labels only as somebody else's view, or as a first thought."""
     if count > len(_OPTION_LETTERS):
         return False
@@ -177,7 +186,11 @@ def _is_disowned(coded: str, count: int) -> bool:
     )
 
 
-def macro_f1(read: Sequence[str], gold: Sequence[str], labels: Sequence[str]) -> float:
+def macro_f1(
+    read: Sequence[str],
+    gold: Sequence[str],
+    labels: Sequence[str],
+) -> float:
     """Return the mean over labels of their F1, as scikit-learn's `f1_score(average="macro")`.
 
     Args:
@@ -200,7 +213,9 @@ def macro_f1(read: Sequence[str], gold: Sequence[str], labels: Sequence[str]) ->
 
 
 def label_statistics(
-    read: Sequence[str], gold: Sequence[str], labels: Sequence[str]
+    read: Sequence[str],
+    gold: Sequence[str],
+    labels: Sequence[str],
 ) -> tuple[NDArray[Any], Callable[[NDArray[Any]], float]]:
     """Count the terms of macro-F1 for each item, for tests that resample or exchange items.
 
@@ -316,12 +331,19 @@ def _bordered(word: str) -> str:
     return f"{before}{pattern}{after}"
 
 
-def _denial(coded: str, start: int, end: int) -> re.Match[str] | None:
+def _denial(
+    coded: str,
+    start: int,
+    end: int,
+) -> re.Match[str] | None:
     """Return the negation that ends a part of a text, before a label."""
     return _NEGATION.search(coded, max(start, end - _LONGEST_NEGATION), end)
 
 
-def _without_lists(coded: str, count: int) -> str:
+def _without_lists(
+    coded: str,
+    count: int,
+) -> str:
     """Remove lists of all labels in a row: "Positive, Negative or Neutral"."""
 
     def kept(match: re.Match[str]) -> str:

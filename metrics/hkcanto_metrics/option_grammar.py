@@ -85,7 +85,9 @@ class Options:
     """
 
     def __init__(
-        self, options: tuple[tuple[str, str], ...], question: str = ""
+        self,
+        options: tuple[tuple[str, str], ...],
+        question: str = "",
     ) -> None:
         asked = normalize_response(Response(question, ())).text
         texts = {
@@ -113,7 +115,11 @@ class Options:
         # The codes of labels count as letters.
         self._are_labels = all(map(LABEL.fullmatch, texts.values()))
 
-    def mentions(self, text: str, several: bool = False) -> list[Mention]:
+    def mentions(
+        self,
+        text: str,
+        several: bool = False,
+    ) -> list[Mention]:
         """Every mention in a normalised text, in order, except those in mere lists of options.
 
         Options joined by "and", "或" and the like are one mention. If several options may be right,
@@ -135,7 +141,11 @@ class Options:
             return joined
         return [mention for mention in joined if not self._is_repeated(text, mention)]
 
-    def _is_repeated(self, text: str, mention: Mention) -> bool:
+    def _is_repeated(
+        self,
+        text: str,
+        mention: Mention,
+    ) -> bool:
         """Whether a line only repeats the options: 「選項：A. 巴士 B. 電車」."""
         if not mention.is_full or not mention.letters >= self.texts.keys():
             return False
@@ -201,7 +211,10 @@ class Options:
                 yield Mention(frozenset([*self.texts][place - 1]), *match.span())
 
 
-def _spelled(letter: str, match: re.Match[str]) -> Mention:
+def _spelled(
+    letter: str,
+    match: re.Match[str],
+) -> Mention:
     """The mention of an option by its text."""
     return Mention(frozenset(letter), *match.span(), lettered=False, spelled=True)
 
@@ -212,7 +225,10 @@ def _denial(asked: str) -> str:
     return asked[starts[-1] :] if starts else ""
 
 
-def _named_options(names: Set[str], texts: Mapping[str, str]) -> set[str]:
+def _named_options(
+    names: Set[str],
+    texts: Mapping[str, str],
+) -> set[str]:
     """The letters of options that name things in a question, if they are several."""
     letters = {letter for name in names for letter in name} & texts.keys()
     return letters if len(letters) > 1 else set()  # one may be the article
@@ -224,7 +240,10 @@ def words_of(text: str) -> set[str]:
     return {word[1] or word[0] for word in SAYS["words"].finditer(plain)}
 
 
-def _spans(words: str, text: str) -> Iterator[tuple[int, int]]:
+def _spans(
+    words: str,
+    text: str,
+) -> Iterator[tuple[int, int]]:
     """The places of words in a text, except where they are part of longer words."""
     start = text.find(words)
     while start >= 0:
@@ -235,7 +254,11 @@ def _spans(words: str, text: str) -> Iterator[tuple[int, int]]:
         start = text.find(words, start + 1)
 
 
-def _without_lists(text: str, found: list[Mention], least: int) -> list[Mention]:
+def _without_lists(
+    text: str,
+    found: list[Mention],
+    least: int,
+) -> list[Mention]:
     """Leave out the options that a list merely names, each on a line with nothing about it."""
     listed: set[int] = set()  # the places of the list's items
     for chain in _chains(text, found):
@@ -252,7 +275,10 @@ def _without_lists(text: str, found: list[Mention], least: int) -> list[Mention]
     return [mention for mention in found if mention.start not in listed]
 
 
-def _chains(text: str, found: list[Mention]) -> list[list[Mention]]:
+def _chains(
+    text: str,
+    found: list[Mention],
+) -> list[list[Mention]]:
     """The bare items, in chains of items that are each on the line below the one before."""
     chains: list[list[Mention]] = []
     last: Mention | None = None
@@ -268,16 +294,26 @@ def _chains(text: str, found: list[Mention]) -> list[list[Mention]]:
     return chains
 
 
-def _is_bare_item(text: str, mention: Mention) -> bool:
+def _is_bare_item(
+    text: str,
+    mention: Mention,
+) -> bool:
     return SAYS["bare"].match(text, mention.end) is not None
 
 
-def _opens_line(text: str, mention: Mention) -> bool:
+def _opens_line(
+    text: str,
+    mention: Mention,
+) -> bool:
     line = text.rfind("\n", 0, mention.start) + 1
     return not text[line : mention.start].strip(AROUND + "0123456789")
 
 
-def _is_next_item(text: str, last: Mention, mention: Mention) -> bool:
+def _is_next_item(
+    text: str,
+    last: Mention,
+    mention: Mention,
+) -> bool:
     """Whether an item is on the line below another, and later in the alphabet."""
     lines = text[last.end : mention.start].split("\n")
     if len(lines) != 2 or lines[1].strip(AROUND + "0123456789"):
@@ -286,7 +322,11 @@ def _is_next_item(text: str, last: Mention, mention: Mention) -> bool:
     return is_alike and max(last.letters) < min(mention.letters)
 
 
-def _merged(text: str, found: list[Mention], named: Set[str]) -> list[Mention]:
+def _merged(
+    text: str,
+    found: list[Mention],
+    named: Set[str],
+) -> list[Mention]:
     """Merge each letter with the option text beside it; a named thing only with its own text."""
     merged: list[Mention] = []
     for mention in found:
@@ -302,7 +342,12 @@ def _merged(text: str, found: list[Mention], named: Set[str]) -> list[Mention]:
     return merged
 
 
-def _is_with_text(text: str, last: Mention, mention: Mention, named: Set[str]) -> bool:
+def _is_with_text(
+    text: str,
+    last: Mention,
+    mention: Mention,
+    named: Set[str],
+) -> bool:
     """Whether two mentions in a row are a letter and the text beside it."""
     gap = text[last.end : mention.start]
     if last.lettered == mention.lettered or not SAYS["gap"].fullmatch(gap):
@@ -311,7 +356,10 @@ def _is_with_text(text: str, last: Mention, mention: Mention, named: Set[str]) -
     return is_label or last.letters == mention.letters
 
 
-def _joined(text: str, found: list[Mention]) -> list[Mention]:
+def _joined(
+    text: str,
+    found: list[Mention],
+) -> list[Mention]:
     """Join the options that "and", "或" and the like put together."""
     joined: list[Mention] = []
     for mention in found:
@@ -323,7 +371,11 @@ def _joined(text: str, found: list[Mention]) -> list[Mention]:
     return joined
 
 
-def _are_joined(text: str, last: Mention, mention: Mention) -> bool:
+def _are_joined(
+    text: str,
+    last: Mention,
+    mention: Mention,
+) -> bool:
     is_mixed = last.lettered != mention.lettered  # 答案是甲,B和C都不對
     if is_mixed and last.letters == mention.letters:
         return False

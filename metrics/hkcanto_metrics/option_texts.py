@@ -112,7 +112,10 @@ def unit_of(quantity: re.Match[str]) -> str:
     return (quantity["unit"] or "").replace(" per ", "/").replace("度", "°").lower()
 
 
-def are_alike(own: str, unit: str) -> bool:
+def are_alike(
+    own: str,
+    unit: str,
+) -> bool:
     """Whether a unit can be another spelling of the options' unit, or none is written."""
     if not (unit and own) or _shape(own) == _shape(unit):
         return True

@@ -80,7 +80,13 @@ def without_quotations(
     return _unquoted(text, marks)
 
 
-def _mark(marks: bytearray, text: str, source: str, size: int, mark: int) -> None:
+def _mark(
+    marks: bytearray,
+    text: str,
+    source: str,
+    size: int,
+    mark: int,
+) -> None:
     """Mark where a text shares this many characters in a row with a source."""
     if size < 2:
         return
@@ -92,7 +98,10 @@ def _mark(marks: bytearray, text: str, source: str, size: int, mark: int) -> Non
             place = text.find(gram, place + 1)
 
 
-def _unquoted(text: str, marks: bytearray) -> str:
+def _unquoted(
+    text: str,
+    marks: bytearray,
+) -> str:
     """Replace each quoted option by one character, and remove the other quotations."""
     kept: list[str] = []
     before = 0
@@ -106,7 +115,11 @@ def _unquoted(text: str, marks: bytearray) -> str:
 
 
 def cantonese_share(
-    text: str, min_characters: int, asked: str = "", *, answers: bool = False
+    text: str,
+    min_characters: int,
+    asked: str = "",
+    *,
+    answers: bool = False,
 ) -> float:
     """Measure how much of a text is in Cantonese.
 
@@ -148,7 +161,11 @@ def cantonese_share(
     return share * new * min(1, len(different) / least)
 
 
-def _is_prose(prose: str, clauses: list[str], in_features: float) -> bool:
+def _is_prose(
+    prose: str,
+    clauses: list[str],
+    in_features: float,
+) -> bool:
     """Whether clauses are neither Latin words, nor a list, a loop or a telegram."""
     han = [*filter(is_han, "".join(clauses))]
     if len(_LATIN_WORD.findall(prose)) > len(han):
@@ -173,7 +190,10 @@ def _without_announcement(clauses: list[str]) -> list[str]:
     return [clause for clause in clauses if clause not in announcing]
 
 
-def _is_list(clauses: list[str], han: list[str]) -> bool:
+def _is_list(
+    clauses: list[str],
+    han: list[str],
+) -> bool:
     """Whether clauses are too short for prose."""
     n_clauses = sum(any(map(is_han, clause)) for clause in clauses)
     least = _LEAST_IN_AN_ITEM if n_clauses >= _LIST else _LEAST_IN_A_CLAUSE
@@ -187,7 +207,10 @@ def _is_loop(han: list[str]) -> bool:
     return len(han) >= _LONG and n_different < _LEAST_DIFFERENT * len(han)
 
 
-def _is_telegram(han: list[str], in_features: float) -> bool:
+def _is_telegram(
+    han: list[str],
+    in_features: float,
+) -> bool:
     """Whether a text has hardly more than particles and words that only Cantonese uses."""
     n_particles = sum(character in _PARTICLES for character in han)
     return in_features > _MOST_IN_FEATURES or n_particles > _MOST_PARTICLES * len(han)
