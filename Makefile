@@ -8,7 +8,7 @@ help:  ## list the targets
 
 install:  ## make .venv with everything that the tests need
 	python3 -m venv .venv
-	.venv/bin/pip install -q -e ".[dev,lm-eval,inspect,g2p,report]"
+	.venv/bin/pip install -q -e ".[dev,lm-eval,inspect,g2p,report]" ./lm_eval_tasks/hook
 
 test:  ## run the quick tests
 	$(PYTHON) -m pytest -n auto --dist loadfile

@@ -12,7 +12,7 @@ from .commands.data import data
 from .commands.output import option
 
 _PANELS = {
-    "Find tasks and data": ("list_", "show", "new", "doctor", "path"),
+    "Find tasks and data": ("list_", "show", "new", "doctor", "path", "autoload"),
     "Plan a run": ("estimate", "plan", "contamination"),
     "Read results": ("report", "compare", "rescore", "agreement"),
     "Publish results": ("publish", "board"),

@@ -1,4 +1,4 @@
-"""Overhead of ``hkcanto.pth`` for each interpreter start and each import.
+"""Overhead of the hook for lm-eval for each interpreter start and each import.
 
     python performance/bench_startup.py [PAIRS]
 
@@ -31,7 +31,8 @@ def create(folder: Path, *, hook: bool) -> Path:
     site_packages = Path(sysconfig.get_path("purelib", "venv", paths))
     shutil.copytree(SOURCES / "hkcanto_lm_eval", site_packages / "hkcanto_lm_eval")
     if hook:
-        shutil.copy(SOURCES / "hkcanto.pth", site_packages)
+        for file in (SOURCES / "hook").glob("hkcanto_lm_eval*"):
+            shutil.copy(file, site_packages)
     return Path(sysconfig.get_path("scripts", "venv", paths)) / "python"
 
 

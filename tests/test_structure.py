@@ -82,7 +82,7 @@ def test_metrics_import_no_core_and_the_core_no_adapter() -> None:
         root = name.partition(".")[0]
         roots = {target.partition(".")[0] for target in targets}
         assert root != "hkcanto_metrics" or roots <= {"hkcanto_metrics"}, name
-        adapters = {"hkcanto_lm_eval", "hkcanto"}
+        adapters = {"hkcanto_lm_eval", "hkcanto", "hook"}
         over_them = name.startswith(
             ("hkcanto_tasks.results", "hkcanto_tasks.commands.doctor")
         )

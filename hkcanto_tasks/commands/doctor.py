@@ -103,6 +103,8 @@ def _check_harness(package: str) -> Finding:
         if os.environ.get("HKCANTO_AUTOLOAD"):
             text = f"{missing}: HKCANTO_AUTOLOAD switches this off"
             return Finding(None, text, command=command)
+    if package == "lm-eval":
+        return Finding(None, missing, command="hkcanto autoload on")
     return Finding(False, f"{missing}: install hkcanto again", command=command)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
+from runpy import run_path
 from textwrap import shorten
-from types import ModuleType
 from typing import Any
 
 from ..declarations import Subject, TaskDefinition, TaskVariant
@@ -197,11 +197,9 @@ class ReleaseRows:
         path, function = reader_of(home, self._definition)
         name = f"{home}/{self._definition.reader}"
         try:
-            # Compiled from the source that the signature hashes: a cached .pyc may be an older one.
-            module = ModuleType(f"hkcanto_reader_{path.stem}")
-            module.__file__ = str(path)
-            exec(compile(path.read_bytes(), path, "exec"), module.__dict__)
-            return table_of([*getattr(module, function)(self.folder.root, split)], name)
+            # Run from the source that the signature hashes: a cached .pyc may be an older one.
+            reader = run_path(str(path), run_name=f"hkcanto_reader_{path.stem}")
+            return table_of([*reader[function](self.folder.root, split)], name)
         except DataCorrupt:
             raise
         except Exception as error:

@@ -1,7 +1,7 @@
 """HKCanto-Eval, HKMMLU and TMMLU+ for lm-evaluation-harness.
 
-``hkcanto.pth`` or ``hkcanto.start`` imports this package each time an interpreter starts, so it
-must not import anything else.
+``hkcanto_lm_eval.pth`` imports this package each time an interpreter starts, so it must not import
+anything else.
 """
 
 

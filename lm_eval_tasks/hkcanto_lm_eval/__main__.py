@@ -1,4 +1,4 @@
-"""`python -m hkcanto_lm_eval …` is `lm_eval …` with our tasks and model, without `hkcanto.pth`."""
+"""`python -m hkcanto_lm_eval …` is `lm_eval …` with our tasks and model, without the hook."""
 
 import os
 

@@ -2,15 +2,12 @@
 
 lm-eval up to 0.5.0.dev1 looks for tasks only in its own folder and under ``--include_path``, and
 its models are a fixed list. Upstream is adding support for entry points (models: PR #4013, merged;
-tasks: PR #4015, proposed), and we declare ours. For releases without that support, ``hkcanto.pth``
-(from Python 3.15 on ``hkcanto.start``, PEP 829) calls `install` when an interpreter starts: a
-finder on ``sys.meta_path`` waits for lm-eval's `TaskManager`, adds our folder and our model, and
-then removes itself. Tasks without a file, those of benchmarks from outside, are added to lm-eval's
-index in memory. ``HKCANTO_AUTOLOAD=0`` switches this off.
-
-The two files are in our wheel, not in a distribution of their own that only the extra ``lm-eval``
-requires: pip has no way to build that from a clone, so ``pip install ".[lm-eval]"`` would fail
-wherever a package index does not carry it.
+tasks: PR #4015, proposed), and we declare ours. For releases without that support, the distribution
+``hkcanto-lm-eval`` (`lm_eval_tasks/hook`), or ``hkcanto autoload on``, installs
+``hkcanto_lm_eval.pth`` (for Python 3.15 on ``hkcanto_lm_eval.start``, PEP 829), which calls `install`
+when an interpreter starts: a finder on ``sys.meta_path`` waits for lm-eval's `TaskManager`, adds our
+folder and our model, and then removes itself. Tasks without a file, those of benchmarks from outside,
+are added to lm-eval's index in memory. ``HKCANTO_AUTOLOAD=0`` switches this off.
 
 Every interpreter loads this module, and most never import lm-eval. So it imports only ``sys`` until
 that module of lm-eval is imported.

@@ -118,30 +118,32 @@ def create_environment(folder: Path, *, dependencies: bool = False) -> Environme
     return environment
 
 
-def build_wheel(folder: Path) -> Path:
-    """Build our wheel from the repository."""
-    pip("wheel", "-q", "--no-deps", *built_with(), "-w", folder, REPOSITORY)
-    (wheel,) = folder.glob("*.whl")
-    return wheel
+HOOK = REPOSITORY / "lm_eval_tasks/hook"
 
 
-def install(environment: Environment, wheel: Path) -> Environment:
-    """Install a wheel without its dependencies; return the environment."""
+def build_wheels(folder: Path) -> list[Path]:
+    """Build our wheel and that of the hook from the repository."""
+    pip("wheel", "-q", "--no-deps", *built_with(), "-w", folder, REPOSITORY, HOOK)
+    return sorted(folder.glob("*.whl"))
+
+
+def install(environment: Environment, *wheels: Path) -> Environment:
+    """Install wheels without their dependencies; return the environment."""
     options = ("-q", "--no-deps", "--no-index", "--ignore-installed")
-    pip("--python", environment.folder, "install", *options, wheel)
+    pip("--python", environment.folder, "install", *options, *wheels)
     return environment
 
 
 def install_editable(environment: Environment) -> Environment:
-    """Install the repository as editable, without its dependencies; return the environment."""
+    """Install the repository as editable, with the hook; return the environment."""
     options = ("-q", "--no-deps", "--ignore-installed", *built_with("editables"))
-    pip("--python", environment.folder, "install", *options, "-e", REPOSITORY)
+    pip("--python", environment.folder, "install", *options, "-e", REPOSITORY, HOOK)
     return environment
 
 
-def uninstall(environment: Environment) -> None:
-    """Uninstall our package."""
-    pip("--python", environment.folder, "uninstall", "-q", "-y", "hkcanto")
+def uninstall(environment: Environment, *names: str) -> None:
+    """Uninstall our packages."""
+    pip("--python", environment.folder, "uninstall", "-q", "-y", *names)
 
 
 def built_with(*more: str) -> tuple[str, ...]:

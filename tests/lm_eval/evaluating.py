@@ -42,7 +42,7 @@ def _load_yaml_once(path: Path, **options: Any) -> dict[str, Any]:
 
 _index.load_yaml = _load_yaml_once
 
-install()  # as hkcanto.pth does, if the tests run without it
+install()  # as the hook does, if the tests run without it
 
 
 def evaluate(*tasks: str, **options: Any) -> dict[str, Any]:

@@ -5,6 +5,8 @@ import json
 import re
 import shutil
 import sys
+import tomllib
+import zipfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -16,12 +18,14 @@ from hkcanto_lm_eval import index
 from hkcanto_lm_eval._autoload import attempt
 from hkcanto_lm_eval._autoload import install as install_hook
 from hkcanto_tasks.catalogue import BENCHMARKS
+from hkcanto_tasks.commands.autoload import DISTRIBUTION, FILES
 from hkcanto_tasks.errors import OptionError
 
 from .environments import (
+    HOOK,
     REPOSITORY,
     Environment,
-    build_wheel,
+    build_wheels,
     create_environment,
     install,
     install_editable,
@@ -31,27 +35,31 @@ from .environments import (
 
 TASK = "hkcanto_g2p"
 BUILT_IN = "arc_easy"
+PTH = "hkcanto_lm_eval.pth"
+COMMAND = "from hkcanto_tasks.cli import app; app()"
 HOOKS = "import sys; print(sum(hasattr(f, 'hkcanto_autoload') for f in sys.meta_path))"
 RELEASES = ("0.4.13", "0.5.0.dev1")
 NEWEST = RELEASES[0]
 
 
 @pytest.fixture(scope="session")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_wheel(tmp_path_factory.mktemp("wheel"))
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    return build_wheels(tmp_path_factory.mktemp("wheels"))
 
 
 @pytest.fixture(scope="session")
-def alone(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Environment:
-    """An environment with only our wheel. Tests must not change it."""
-    return install(create_environment(tmp_path_factory.mktemp("alone")), wheel)
+def alone(tmp_path_factory: pytest.TempPathFactory, wheels: list[Path]) -> Environment:
+    """An environment with only our wheels. Tests must not change it."""
+    return install(create_environment(tmp_path_factory.mktemp("alone")), *wheels)
 
 
 @pytest.fixture(scope="session")
-def installed(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Environment:
-    """An environment with our wheel and all dependencies. Tests must not change it."""
+def installed(
+    tmp_path_factory: pytest.TempPathFactory, wheels: list[Path]
+) -> Environment:
+    """An environment with our wheels and all dependencies. Tests must not change it."""
     return install(
-        create_environment(tmp_path_factory.mktemp("all"), dependencies=True), wheel
+        create_environment(tmp_path_factory.mktemp("all"), dependencies=True), *wheels
     )
 
 
@@ -144,14 +152,15 @@ def write_task(folder: Path, name: str = TASK) -> str:
 
 @pytest.mark.slow
 class TestInterpreterStart:
-    def test_is_silent_and_imports_two_modules(
+    def test_is_silent_and_imports_three_modules(
         self, alone: Environment, copy_of_alone: Environment
     ) -> None:
-        (copy_of_alone.site_packages / "hkcanto.pth").unlink()
+        (copy_of_alone.site_packages / PTH).unlink()
         modules = "import sys; print(*sys.modules)"
         hooked, plain = alone.start("-c", modules), copy_of_alone.start("-c", modules)
         added = set(hooked.stdout.split()) - set(plain.stdout.split())
-        assert added == {"hkcanto_lm_eval", "hkcanto_lm_eval._autoload"}
+        package = "hkcanto_lm_eval"
+        assert added == {f"{package}_hook", package, f"{package}._autoload"}
         assert hooked.stderr == ""
 
     def test_a_missing_lm_eval_is_reported_as_ever(self, alone: Environment) -> None:
@@ -208,21 +217,20 @@ class TestInterpreterStart:
             damage()
             done = copy_of_alone.start("-c", "print('started')")
             assert (done.stdout, done.returncode) == ("started\n", 0)
-            assert "hkcanto.pth" in done.stderr
+            is_damaged = (package / "_autoload.py").exists()
+            assert (PTH in done.stderr) == is_damaged
 
     def test_python_3_15_reads_the_start_file_instead_of_the_import_line(
         self, copy_of_alone: Environment
     ) -> None:
         """Its rules (PEP 829), for Pythons that do not have them yet."""
         places = copy_of_alone.site_packages
-        statement = (
-            "import hkcanto_lm_eval._autoload; hkcanto_lm_eval._autoload.install()\n"
-        )
-        assert (places / "hkcanto.pth").read_text("utf-8") == statement
-        (places / "hkcanto.pth").unlink()
+        statement = "import hkcanto_lm_eval_hook; hkcanto_lm_eval_hook.start()\n"
+        assert (places / PTH).read_text("utf-8") == statement
+        (places / PTH).unlink()
         start = (
             "from pathlib import Path; from pkgutil import resolve_name\n"
-            f"for line in Path({str(places / 'hkcanto.start')!r}).read_text('utf-8').split():\n"
+            f"for line in Path({str(places / 'hkcanto_lm_eval.start')!r}).read_text('utf-8').split():\n"
             "    resolve_name(line)()\n"
         )
         if sys.version_info < (3, 15):
@@ -638,26 +646,63 @@ class TestInstallation:
         assert Path(index.yaml[TASK]).is_relative_to(tasks)
 
     def test_uninstalling_leaves_nothing(
-        self, empty: Environment, wheel: Path, release: Callable[[str], Path]
+        self, empty: Environment, wheels: list[Path], release: Callable[[str], Path]
     ) -> None:
         before = set(empty.folder.rglob("*"))
-        install(empty, wheel)
+        install(empty, *wheels)
         assert empty.run(HOOKS) == "1"
-        uninstall(empty)
+        uninstall(empty, "hkcanto", "hkcanto-lm-eval")
         assert set(empty.folder.rglob("*")) == before
         index = empty.using(release(NEWEST)).index()
         assert BUILT_IN in index.yaml
         assert not [name for name in index.yaml if "hkcanto" in name]
 
-    def test_a_package_half_removed_does_not_stop_lm_eval(
-        self, empty: Environment, wheel: Path, release: Callable[[str], Path]
+    def test_a_hook_that_is_left_behind_is_silent(
+        self, empty: Environment, wheels: list[Path]
     ) -> None:
-        install(empty, wheel)
+        uninstall(install(empty, *wheels), "hkcanto")
+        done = empty.start("-c", "print('started')")
+        assert (done.stdout, done.stderr) == ("started\n", "")
+
+    def test_only_the_small_wheel_runs_something_at_start(
+        self, empty: Environment, wheels: list[Path], release: Callable[[str], Path]
+    ) -> None:
+        (main,) = [wheel for wheel in wheels if wheel.name.startswith("hkcanto-")]
+        with zipfile.ZipFile(main) as archive:
+            names = archive.namelist()
+        assert not [name for name in names if name.endswith((".pth", ".start"))]
+        install(empty, main)
+        assert empty.run(HOOKS) == "0"
+        for switch, hooks in (("on", "1"), ("on", "1"), ("off", "0"), ("off", "0")):
+            done = empty.start("-c", COMMAND, "autoload", switch)
+            assert done.returncode == 0, done.stderr
+            assert empty.run(HOOKS) == hooks
+        empty.start("-c", COMMAND, "autoload", "on")
+        assert TASK in empty.using(release(NEWEST)).index().yaml
+        install(empty, *wheels)
+        done = empty.start("-c", COMMAND, "autoload", "off")
+        assert "pip uninstall hkcanto-lm-eval" in done.stderr
+
+    def test_a_package_half_removed_does_not_stop_lm_eval(
+        self, empty: Environment, wheels: list[Path], release: Callable[[str], Path]
+    ) -> None:
+        install(empty, *wheels)
         (empty.site_packages / "hkcanto_lm_eval/__init__.py").unlink()
         assert empty.run(HOOKS) == "1"
         index = empty.using(release(NEWEST)).index()
         assert BUILT_IN in index.yaml
         assert "hkcanto" not in index.log
+
+
+def test_the_command_writes_the_files_of_the_distribution() -> None:
+    files = {file.name: file.read_text("utf-8") for file in HOOK.glob("hkcanto*")}
+    assert files == FILES
+    projects = []
+    for folder in (HOOK, REPOSITORY):
+        content = (folder / "pyproject.toml").read_text("utf-8")
+        projects.append(tomllib.loads(content)["project"])
+    assert projects[0]["name"] == DISTRIBUTION
+    assert projects[0]["version"] == projects[1]["version"]
 
 
 def test_a_second_installation_in_a_process_adds_no_hook_and_no_model() -> None:

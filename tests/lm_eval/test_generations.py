@@ -15,7 +15,7 @@ from ..recording import RecordingServer, recording
 from .environments import (
     REPOSITORY,
     Environment,
-    build_wheel,
+    build_wheels,
     create_environment,
     install,
     unpack_lm_eval,
@@ -52,9 +52,9 @@ def environment(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Callable[[str], Environment]:
     """Return a function from a release of lm-eval to an environment with it."""
-    wheel = build_wheel(tmp_path_factory.mktemp("wheel"))
+    wheels = build_wheels(tmp_path_factory.mktemp("wheels"))
     plain = install(
-        create_environment(tmp_path_factory.mktemp("all"), dependencies=True), wheel
+        create_environment(tmp_path_factory.mktemp("all"), dependencies=True), *wheels
     )
 
     @cache
