@@ -155,6 +155,13 @@ class _Piece(_Part):
         self.kind = "heading" if heading else ""
 
 
+class _Heading(NamedTuple):
+    """What the text below a heading is, and whether it names the language or a translation."""
+
+    role: str = ""
+    is_named: bool = False
+
+
 @dataclass
 class _Block:
     """Pieces of text in a row, under one heading."""
@@ -295,21 +302,21 @@ class TranslationReader:
 
     def _chosen(self, blocks: Sequence[_Block]) -> tuple[_Block, bool]:
         """The translation, and whether other lines beside it could be it, too."""
-        runs = [(run, block) for block in blocks for run in self._runs(block)]
-        if any(self._settles(run) for run, _ in runs):
-            runs = [pair for pair in runs if pair[0].heading != "later"]
-        best, block = max(runs, key=lambda pair: self._rank(pair[0]))
-        rivals = [run for run, beside in runs if beside is block]
-        rivals = [run for run in rivals if self._is_rival(run, best)]
-        if not rivals or self.original.size >= 2 * _FEW:
+        runs = [run for block in blocks for run in self._runs(block)]
+        if any(map(self._settles, runs)):
+            runs = [run for run in runs if run.heading != "later"]
+        best = max(runs, key=self._rank)
+        if self.original.size >= 2 * _FEW:
             return best, False
-        places = [block.pieces.index(run.pieces[0]) for run in (best, *rivals)]
-        end = block.pieces.index((best, *rivals)[places.index(max(places))].pieces[-1])
-        return self._run(block, min(places), end + 1), True
+        block = next(block for block in blocks if best.pieces[0] in block.pieces)
+        rivals = [run for run in self._runs(block) if self._is_rival(run, best)]
+        ends = [run.pieces[end] for run in (best, *rivals) for end in (0, -1)]
+        places = [*map(block.pieces.index, ends)]
+        return self._run(block, min(places), max(places) + 1), bool(rivals)
 
     def _is_rival(self, run: _Block, best: _Block) -> bool:
         """Whether a run is as likely the translation as the best one, and another text."""
-        if run is best or run.is_remark:
+        if run.pieces == best.pieces or run.is_remark:
             return False
         is_other = run.whole.share(best.whole) < _HALF
         return is_other and self._rank(run) == self._rank(best)
@@ -372,33 +379,44 @@ class TranslationReader:
         return len(closing[0]) if closing else 0
 
     def _announcement(self, text: str, folded: str) -> tuple[str, int] | None:
-        """A sentence that announces a translation."""
-        if text.endswith(_COLONS) and "announces" in self.kinds:
-            is_short = len(text) <= _LONGEST_ANNOUNCEMENT
-            if (
-                is_short
-                and _PATTERNS["announces"].search(folded)
-                and not _PATTERNS["request"].match(folded)
-            ):
-                return "label", len(text)
-        if "about" in self.kinds and _PATTERNS["plan"].match(folded):
+        """A text that announces a translation: a whole line, or the start of one."""
+        if self._announces(text, folded):
             return "label", len(text)
-        if "courtesy" in self.kinds and (agreed := _PATTERNS["agrees"].match(folded)):
-            return "label", agreed.end()
-        if not self.original.chinese and (foreign := _PATTERNS["foreign"].match(text)):
-            return "label", foreign.end()
-        for name in ("colon", "quoting", "opening") if "about" in self.kinds else ():
-            head = _PATTERNS[name].match(folded)
-            if (
-                head
-                and _PATTERNS["about"].search(head[0])
-                and _UNIT.search(text, head.end())
-            ):
-                return (
-                    None
-                    if name == "colon" and "colon" not in self.kinds
-                    else ("label", head.end())
-                )
+        if "courtesy" in self.kinds:
+            agreed = _PATTERNS["agrees"].match(folded)
+            if agreed:
+                return "label", agreed.end()
+        if not self.original.chinese:
+            foreign = _PATTERNS["foreign"].match(text)
+            if foreign:
+                return "label", foreign.end()
+        return self._opening(text, folded) if "about" in self.kinds else None
+
+    def _announces(self, text: str, folded: str) -> bool:
+        """Whether a line announces a translation, or says that the model is about to translate."""
+        if "about" in self.kinds and _PATTERNS["plan"].match(folded):
+            return True
+        if "announces" not in self.kinds or not text.endswith(_COLONS):
+            return False
+        if len(text) > _LONGEST_ANNOUNCEMENT or _PATTERNS["request"].match(folded):
+            return False
+        return _PATTERNS["announces"].search(folded) is not None
+
+    @staticmethod
+    def _opens(name: str, text: str, folded: str) -> int:
+        """The length of an opening about translating, before other text."""
+        head = _PATTERNS[name].match(folded)
+        if head is None or not _PATTERNS["about"].search(head[0]):
+            return 0
+        return head.end() if _UNIT.search(text, head.end()) else 0
+
+    def _opening(self, text: str, folded: str) -> tuple[str, int] | None:
+        """A text up to a colon, a quotation or a full stop that speaks of translating."""
+        for name in ("colon", "quoting", "opening"):
+            length = self._opens(name, text, folded)
+            if length:
+                is_kept = name == "colon" and "colon" not in self.kinds
+                return None if is_kept else ("label", length)
         return None
 
     def _text_length(self, text: str) -> int:
@@ -416,37 +434,51 @@ class TranslationReader:
     def _blocks(self, pieces: Sequence[_Piece]) -> list[_Block]:
         """The texts that may be the translation, each under its heading."""
         blocks: list[_Block] = []
-        heading = ""
-        is_named = False
+        heading = _Heading()
         known = ""  # the translation as far as it is known
         size = 0.0
         goes_on = False
         for piece, after in pairwise([*pieces, _Piece("", "")]):
             share = size / self.original.size
             piece.kind = piece.kind or self._kind(piece, after.text, share, known)
-            if heading == "turn" and share >= _SHORT:
-                goes_on = False  # another turn of the user goes on to the end
-            elif piece.heading:
-                heading = self._role(piece.heading, share)
-                is_named = piece.heading == "named"
-            elif piece.kind in _TAILS or piece.kind == "rule":
-                heading = "turn" if piece.kind == "request" else "notes"
+            heading = self._below(piece, heading, share)
             if piece.kind not in _TEXTS:
                 goes_on = False
                 continue
-            is_version = goes_on and self._is_alternative(piece, blocks[-1])
-            if is_version:
-                heading = "version"
-            is_remark = _begins("bracket", piece.text) and "\n" in piece.gap
-            is_apart = is_version or is_remark
-            if is_apart or not goes_on or piece.kind != blocks[-1].kind:
-                blocks.append(_Block(heading, piece.kind, is_named))
+            if goes_on and self._is_alternative(piece, blocks[-1]):
+                heading = _Heading("version")
+            if not goes_on or self._is_apart(piece, heading, blocks[-1]):
+                blocks.append(_Block(heading.role, piece.kind, heading.is_named))
             blocks[-1].pieces.append(piece)
             goes_on = True
-            if piece.kind in ("text", "loose") and heading not in _ASIDES:
+            if piece.kind in ("text", "loose") and heading.role not in _ASIDES:
                 size += piece.size
                 known += piece.text if piece.kind == "text" else ""
         return blocks
+
+    def _below(self, piece: _Piece, heading: _Heading, share: float) -> _Heading:
+        """What the text below a piece is."""
+        # Another turn of the user goes on to the end.
+        if heading.role == "turn" and share >= _SHORT:
+            return heading
+        if piece.kind == "request":
+            return _Heading("turn")
+        if piece.kind in _TAILS or piece.kind == "rule":
+            return _Heading("notes")
+        if not piece.heading:
+            return heading
+        is_later = piece.heading in ("named", "label") and share >= _SHORT
+        return _Heading(
+            "later" if is_later else piece.heading,
+            is_named=piece.heading == "named",
+        )
+
+    @staticmethod
+    def _is_apart(piece: _Piece, heading: _Heading, block: _Block) -> bool:
+        """Whether a piece begins another text than the one before it."""
+        if piece.kind != block.kind or heading.role != block.heading:
+            return True
+        return "\n" in piece.gap and _begins("bracket", piece.text)
 
     def _is_alternative(self, piece: _Piece, block: _Block) -> bool:
         """Whether a piece is the next of a list of translations."""
@@ -460,29 +492,48 @@ class TranslationReader:
 
     def _kind(self, piece: _Piece, after: str, share: float, known: str) -> str:
         """What a piece of a response is, by the first rule that fits."""
-        if "rule" in self.kinds and share >= _COMPLETE and _begins("rule", piece.text):
-            return "rule"
-        if not piece.units or piece.text.startswith("```"):
-            return "mark"
-        if not share and "courtesy" in self.kinds and _begins("courtesy", piece.text):
-            return "courtesy"
-        # By then, the translation of one line has what the source says itself.
-        is_over = self.n_lines == 1 and share >= _ENOUGH
-        for kind in _TAILS if is_over else _TAILS.keys() & self.kinds:
-            least = _COMPLETE if self.n_lines > 1 else _TAILS[kind]
-            if share >= least and _begins(kind, piece.text):
-                return kind
+        frame = self._frame_kind(piece, share)
+        if frame:
+            return frame
         if piece.romanised and not self.original.romanised:
             return "romanisation"
         if self._is_foreign(piece):
             return "other"
-        is_long = piece.size >= _COMPLETE * self.original.size
-        similarity = LCSseq.similarity(piece.text, self.source) if is_long else 0
-        if similarity and similarity >= _COPIED * len(piece.text):
+        if self._is_copy(piece):
             return "copy"
         if self._is_talk(piece, after, share) or self._is_gloss(piece, share, known):
             return "talk"
         return "text" if self._goes_on(piece, share) else "loose"
+
+    def _frame_kind(self, piece: _Piece, share: float) -> str:
+        """The kind of a piece that is no text, or that speaks to the user; else empty."""
+        if self._is_frame("rule", piece, share, _COMPLETE):
+            return "rule"
+        if not piece.units or piece.text.startswith("```"):
+            return "mark"
+        if not share and self._is_frame("courtesy", piece, share, 0):
+            return "courtesy"
+        for kind, least in _TAILS.items():
+            if self._is_frame(kind, piece, share, least):
+                return kind
+        return ""
+
+    def _is_frame(self, kind: str, piece: _Piece, share: float, least: float) -> bool:
+        """Whether a piece is of a kind that the source lacks, after so much of the translation."""
+        # By then, the translation of one line has what the source says itself.
+        is_over = self.n_lines == 1 and share >= _ENOUGH and kind in _TAILS
+        if kind not in self.kinds and not is_over:
+            return False
+        if least and self.n_lines > 1:
+            least = _COMPLETE
+        return share >= least and _begins(kind, piece.text)
+
+    def _is_copy(self, piece: _Piece) -> bool:
+        """Whether a piece repeats the source."""
+        if piece.size < _COMPLETE * self.original.size:
+            return False
+        similarity = LCSseq.similarity(piece.text, self.source)
+        return similarity >= _COPIED * len(piece.text)
 
     def _is_talk(self, piece: _Piece, after: str, share: float) -> bool:
         """Whether a piece speaks of translating, or announces what follows."""
