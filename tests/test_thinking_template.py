@@ -10,7 +10,7 @@ import pytest
 from .answering import AnsweringLM
 from .lm_eval.evaluating import evaluate
 
-SAID = "hkcanto_law: the chat template has a reasoning block, but a response may have only 12 tokens."
+SAID = "hkcanto_law: the chat template has a reasoning block, but a response may have only 32 tokens."
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,9 @@ class MultipleChoice(base.Kind):
     SCAFFOLD = "+scaffold"
     LETTERED = True
     READS: ClassVar[tuple[str, ...]] = ("settled", "first_character")
-    TOKENS = 12  # a letter with a phrase around it
+    # A letter with a phrase around it. Of 3,761 outputs of 20 models that are more than a letter, 12
+    # tokens lose 3.4 %, 32 tokens 1.1 %, and 48 tokens 0.5 %.
+    TOKENS = 32
 
     SEVERAL: ClassVar = False
     """Whether several options may be right; a target then has the letters of all right ones."""

@@ -376,7 +376,7 @@ def test_direct_answers_stop_at_the_line_and_chains_of_thought_have_room() -> No
     results = evaluate("hkmmlu", "hkmmlu_cot", model=AnsweringLM(), limit=1)
     direct = results["configs"]["hkmmlu"]["generation_kwargs"]
     chain = results["configs"]["hkmmlu_cot"]["generation_kwargs"]
-    assert (direct["until"], direct["max_gen_toks"]) == (["\n\n問題: "], 12)
+    assert (direct["until"], direct["max_gen_toks"]) == (["\n\n問題: "], 32)
     assert chain["max_gen_toks"] >= 1024
 
 
@@ -503,4 +503,4 @@ def test_responses_cut_off_while_reasoning_are_said_if_more_than_one_in_twenty(
             assert not said
         else:
             (line,) = said
-            assert line.startswith("quiz: 2 of 20 responses were cut off at 12 tokens")
+            assert line.startswith("quiz: 2 of 20 responses were cut off at 32 tokens")

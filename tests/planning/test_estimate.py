@@ -42,7 +42,7 @@ def test_requests_tokens_and_what_a_prefix_cache_serves(a_byte_a_token: str) -> 
     loaded = load_task("hkcanto_law")
     prompts = [loaded.prompt(sample).text() for sample in loaded.samples]
     assert row["requests"] == len(prompts)
-    assert row["answer_limit"] == 12
+    assert row["answer_limit"] == 32
     assert row["prompt_tokens"] == sum(len(text.encode()) for text in prompts)
     served = 0
     for at, text in enumerate(prompts):  # in the order of the requests

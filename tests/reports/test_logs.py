@@ -540,7 +540,7 @@ def test_what_was_sent_is_one_record_of_both_harnesses(tmp_path: Path) -> None:
         gen_kwargs="temperature=0.5,do_sample=True",
     )
     (run,) = read_runs(tmp_path / "lm_eval")
-    assert (run.sent.temperature, run.sent.max_tokens) == (0.5, 12)
+    assert (run.sent.temperature, run.sent.max_tokens) == (0.5, 32)
     assert run.sent.stop == ("\n\n問題: ",)
     assert run.decoding == "temperature 0.5"
     # Rescored logs keep it.

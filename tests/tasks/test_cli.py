@@ -139,7 +139,7 @@ def test_list_and_show_have_the_same_of_a_task_for_scripts() -> None:
         shown["inspect_command"] == "inspect eval hkcanto/mmlu -T language=en --model …"
     )
     assert shown["signature"].startswith("hkcanto-mmlu-en|shots:5|")
-    assert (shown["stop"], shown["max_tokens"]) == (["\n"], 12)
+    assert (shown["stop"], shown["max_tokens"]) == (["\n"], 32)
     assert shown["figures"][0]["name"] == "acc"
     assert "abstract_algebra" in shown["subjects"]
     assert {option["name"] for option in shown["options"]} >= {"shots", "prompt"}
@@ -176,7 +176,7 @@ def test_show_tells_all_of_a_task() -> None:
         *(
             "of the sample data, 0-shot",
             "│ 請回答以下問題:",
-            'at most 12 tokens; stop texts: "\\n\\n問題: "; in a chat: "\\n\\n問題: "',
+            'at most 32 tokens; stop texts: "\\n\\n問題: "; in a chat: "\\n\\n問題: "',
         ),
         *(
             "acc_hk_specific",
@@ -228,9 +228,9 @@ def test_show_says_where_a_response_ends() -> None:
     """In a chat, and without worked examples, a letter may come after line breaks."""
     another = '"\\n\\nThe following are multiple choice"'
     output = hkcanto("show", "hkcanto_mmlu_en")
-    assert f'at most 12 tokens; stop texts: "\\n"; in a chat: {another}\n' in output
+    assert f'at most 32 tokens; stop texts: "\\n"; in a chat: {another}\n' in output
     output = hkcanto("show", "hkcanto_mmlu_en", "--shots", "0")
-    assert f"at most 12 tokens; stop texts: {another}; in a chat: {another}\n" in output
+    assert f"at most 32 tokens; stop texts: {another}; in a chat: {another}\n" in output
     output = hkcanto("show", "hkmmlu", "-T", "reasoning=true")
     assert "at most 32768 tokens; stop texts: none; in a chat: none\n" in output
 
