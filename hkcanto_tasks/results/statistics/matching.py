@@ -397,4 +397,5 @@ def _corpus_side(
     pairs = [run.items.pairs[position] for position in positions]
     rows, statistic = figures.corpus_rows(figure, pairs, language)
     scores = figures.corpus_scores(figure, pairs, language)
-    return _Side(rows, 1 - np.array(scores), statistic)
+    # A perfect text may score above 1 in its last digit.
+    return _Side(rows, np.clip(1 - np.array(scores), 0, 1), statistic)

@@ -211,7 +211,6 @@ def _gate(
 ) -> NonInferiority:
     """Test whether B is inferior, from its loss on each item.
 
-    No bound contradicts the loss of the figure itself, which may differ from the items' mean loss.
     A corpus figure is bounded by the scores of sentences and by their pseudo-values, whichever
     bound is farther. If the figure has no upper limit, it bounds the figure with each answer's
     rate cut off at 1, since no sample bounds how long a runaway answer may be. Subjects with equal
@@ -242,30 +241,39 @@ def _gate(
     if a.limited and not a.complete and design_effect <= _NEGLIGIBLE_DESIGN_EFFECT:
         clusters = questions
         clustered = False
-    tested = intervals.non_inferiority(
-        *items.losses.T,
-        delta=delta / 100,
-        clusters=clusters,
-        weights=items.sizes,
-        largest=sum_clusters(items.sizes[:, None], clusters).max(),
-        **errors._asdict(),
-    )
+    items = replace(items, clusters=clusters)
+    tested = gate_test(items, delta, errors)
     remarks = [tested.method, *_gate_remarks(items)]
     if clustered:
         remarks.append(f"{items.units:,} clusters of items")
-    return replace(
-        _in_points(tested, items, errors, delta),
-        method=", ".join(remarks),
-    )
+    return replace(tested, method=", ".join(remarks))
 
 
-def _in_points(
-    tested: NonInferiority,
+def gate_test(
     items: Paired,
-    errors: GateErrors,
     delta: float,
+    errors: GateErrors = _GATE_ERRORS,
+    largest: float | None = None,
 ) -> NonInferiority:
-    """Return a test with its bounds in points, which no loss of the figure itself contradicts."""
+    """Return a gate's test of some items, with its bounds in points.
+
+    No bound contradicts the loss of the figure itself, which may differ from the items' mean loss.
+
+    Args:
+        items: Values of two runs, with a cluster for each independent unit.
+        delta: Tolerance in points.
+        errors: Confidence of the bounds.
+        largest: Weight of the heaviest unit of the task; by default of these items.
+    """
+    heaviest = sum_clusters(items.sizes[:, None], items.clusters).max()
+    tested = intervals.non_inferiority(
+        *items.losses.T,
+        delta=delta / 100,
+        clusters=items.clusters,
+        weights=items.sizes,
+        largest=max(heaviest, largest or 0.0),
+        **errors._asdict(),
+    )
     loss = _figure_loss(items) * points_of(items.figure)
     bound = max(100 * tested.bound, loss)
     lower = min(100 * tested.lower, loss)
