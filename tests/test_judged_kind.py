@@ -424,7 +424,8 @@ def test_two_judges_are_not_compared_silently(
     both: tuple[Path, Path], tmp_path: Path
 ) -> None:
     judged(tmp_path / "other", Grader(verdict, "stranger"))
-    said = hkcanto("compare", both[1], tmp_path / "other")
+    # Half of the answers got no level, so there is no verdict.
+    said = hkcanto("compare", both[1], tmp_path / "other", status=2)
     assert "judge" in said
     assert "mockllm/judge" in said
     assert "mockllm/stranger" in said
@@ -437,7 +438,7 @@ def test_a_report_has_the_headline_and_warns_of_what_is_unjudged(
 ) -> None:
     said = hkcanto("report", both[1], "--format", "md")
     assert "50.0" in said
-    assert "50% unread" in said
+    assert "50 % unread" in said
     assert "Many answers got no level of their rubric" in said
     (run,) = read_runs(both[1])
     headline = value_of(run, "pass_rate")
@@ -448,7 +449,7 @@ def test_a_report_has_the_headline_and_warns_of_what_is_unjudged(
 
 
 def test_a_log_without_a_judge_has_a_report_too(both: tuple[Path, Path]) -> None:
-    assert "100% unread" in hkcanto("report", both[0], "--format", "md").replace(
+    assert "100 % unread" in hkcanto("report", both[0], "--format", "md").replace(
         " %", "%"
     )
 

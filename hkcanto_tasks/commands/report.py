@@ -9,6 +9,9 @@ import typer
 from .console import echo, err
 from .output import LOGS, FormatOption, Full, Output, format_of, option, progress, write
 
+_UNREAD = "Print responses that could not be read, with the reason: three of each run and reason."
+_LONGEST = 300  # characters of a response
+
 if TYPE_CHECKING:
     from ..results.runs import Run
 
@@ -28,6 +31,7 @@ def report(
     ] = "",
     full: Full = False,
     best: Annotated[bool, option(_BEST, "--best")] = False,
+    unread: Annotated[bool, option(_UNREAD, "--unread")] = False,
     example: Annotated[
         bool, option("Report two engines on sample data.", "--example")
     ] = False,
@@ -37,9 +41,9 @@ def report(
     hkcanto report runs/ -o report.html
     hkcanto report runs/ --best
     """
-    if best and any((example, output, format)):
+    if (best or unread) and any((example, output, format, best and unread)):
         raise typer.BadParameter(
-            "--best has no --example, -o or --format; JSON has it as `best`."
+            "--best and --unread have no --example, -o or --format; JSON has `best`."
         )
     if example == bool(runs):
         raise typer.BadParameter(
@@ -56,7 +60,10 @@ def report(
     from ..results.reports.summary import build_report
 
     with progress() as advance:
-        read = read_runs(runs or [], progress=advance)
+        read = read_runs(runs or [], texts=unread, progress=advance)
+    if unread:
+        _print_unread(read.runs)
+        return
     if best:
         _print_best(read.runs)
         return
@@ -65,6 +72,21 @@ def report(
         for log in read.skipped:
             echo(f"Not read: {log.path}: {log.reason}", to_err=True)
     write(summary, output, form, full=full)
+
+
+def _print_unread(runs: "Sequence[Run]") -> None:
+    """Print the ends of some responses that could not be read, in groups of one reason."""
+    from ..results.reports.unread import unread_responses
+
+    for run in runs:
+        for group in unread_responses(run):
+            echo(
+                f"{run.label} on {run.task}: {group.reason}, {group.count:,} responses"
+            )
+            for item_id, response in group.examples:
+                text = " ".join(response.split())
+                shown = f"… {text[-_LONGEST:]}" if len(text) > _LONGEST else text
+                echo(f"  {item_id}: {shown or '(empty)'}")
 
 
 def _print_best(runs: "Sequence[Run]") -> None:

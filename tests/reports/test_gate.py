@@ -174,3 +174,61 @@ def test_equal_runs_are_never_worse(gate: Gate, items: int) -> None:
             assert done.exit_code in (0, 3), done.output
             assert "points worse than base on " in done.output
             assert "Gate failed" not in done.output
+
+
+# --- no verdict on nothing
+
+
+def empty(share: float, items: int = 600) -> Run:
+    """Answers that are right, but for a share of empty ones."""
+    is_empty = (np.arange(items) < round(share * items)).astype(float)
+    reasons = ["none: empty" if unread else "bare" for unread in is_empty]
+    values = {"acc": 1 - is_empty, "unparsed_rate": is_empty}
+    return a_run("hkcanto_law", values, reasons=reasons)
+
+
+def answered(items: int = 600) -> Run:
+    return empty(0, items)
+
+
+@pytest.mark.parametrize("share", [1, 0.5, 0.11])
+@pytest.mark.parametrize("options", [(), ("--gate", "2")])
+def test_a_run_whose_answers_could_not_be_read_gets_no_verdict(
+    gate: Gate, share: float, options: Sequence[str]
+) -> None:
+    for sides in ((answered(), empty(share)), (empty(share), answered())):
+        done = gate(sides[:1], sides[1:], *options)
+        assert done.exit_code == 2, done.output
+        text = " ".join(done.output.split())
+        assert f"{round(600 * share)} of 600 answers of" in text
+        assert "could not be read: no verdict. Likely cause: they are empty" in text
+        assert "--unread" in text
+        for word in (
+            "is better than",
+            "is worse than",
+            "Gate passed",
+            "Gate failed",
+            "p =",
+            "✓",
+        ):
+            assert word not in text
+
+
+def test_a_few_unread_answers_are_a_warning_and_not_a_reason(gate: Gate) -> None:
+    few = empty(0.05)
+    done = gate([few], [few], "--gate", "2")
+    assert done.exit_code == 0
+    text = " ".join(done.output.split())
+    assert "Warning: unread answers: base on Hong Kong law, 5-shot 5 %; tuned" in text
+
+
+def test_values_unlike_the_harness_s_are_a_warning_of_a_gate(gate: Gate) -> None:
+    edited = replace(answered(), reported={((), "acc"): 0.25})
+    done = gate([edited], [answered()], "--gate", "2")
+    assert "unlike the harness: base on Hong Kong law" in " ".join(done.output.split())
+
+
+def test_an_unread_rate_itself_can_be_gated(gate: Gate) -> None:
+    metric = ("--metric", "unparsed_rate", "--gate", "2")
+    assert gate([empty(0.5)], [empty(0.5)], *metric).exit_code == 0
+    assert gate([empty(0.1)], [empty(0.5)], *metric).exit_code == 1

@@ -67,7 +67,7 @@ def test_with_a_file_the_sentence_its_warnings_and_the_place_are_printed_and_no_
     said = " ".join(done.output.split())
     assert "Jyutping grapheme-to-phoneme, 5-shot, sample data" in said
     assert "lower is better" in said
-    assert "Warning: sample data: 1 of 1 runs" in said
+    assert "Warning: sample data: " in said
     assert f"Written: {output}" in said.replace("\n", "")
     assert "Signature" not in said
 

@@ -17,7 +17,7 @@ from ...adapters.second_look import LONGEST_RESPONSE, PROMPT_LENGTH
 from ...figures import Figure
 from ..frames import JUDGED
 from ..runs import Run
-from ..statistics.estimates import estimate, mean_estimate
+from ..statistics.estimates import estimate
 from ..statistics.intervals import Estimate
 from ..statistics.matching import points_of
 from .blocks import (
@@ -29,6 +29,7 @@ from .blocks import (
     table,
 )
 from .presentation import (
+    MANY_TRUNCATED,
     MANY_UNREAD,
     MODEL,
     TASK,
@@ -39,9 +40,9 @@ from .presentation import (
     short_name,
     side_by_side,
     task_title,
+    truncated_of,
 )
 
-_MANY_TRUNCATED = 0.01
 _CUT = (
     "Many responses end at the length limit, so answers may be missing: {}. Raise the limit "
     "(lm-eval: --gen_kwargs max_gen_toks=…, Inspect: --max-tokens …); for a reasoning model set "
@@ -132,7 +133,7 @@ def _usage_table(runs: Sequence[Run]) -> TableBlock:
 
 def _problems(runs: Sequence[Run]) -> Iterator[Note]:
     """Warn of responses that are cut off, unread, or not judged."""
-    truncated = _above(_MANY_TRUNCATED, _truncated, runs)
+    truncated = _above(MANY_TRUNCATED, truncated_of, runs)
     unread = _above(MANY_UNREAD, _unread, runs)
     unjudged = _above(MANY_UNREAD, _unjudged, runs)
     empty = [run for run in runs if _empty(run) > MANY_UNREAD * len(run.items)]
@@ -206,13 +207,6 @@ def _unread(run: Run) -> Estimate | None:
     return estimate(run, "unparsed_rate") or estimate(run, "invalid_rate")
 
 
-def _truncated(run: Run) -> Estimate | None:
-    known = ~np.isnan(run.items.truncated)
-    if not known.any():
-        return None
-    return mean_estimate(run.items.truncated[known], run.items.clusters[known])
-
-
 def _output_tokens(run: Run) -> float | None:
     """Return the mean of a response's tokens; None if not logged."""
     known = run.items.output_tokens[~np.isnan(run.items.output_tokens)]
@@ -233,7 +227,7 @@ def _responses_table(runs: Sequence[Run]) -> TableBlock:
         MODEL,
         TASK,
         (TableColumn("Unread", "percent", unread), _unread),
-        (TableColumn("Truncated", "percent", truncated), _truncated),
+        (TableColumn("Truncated", "percent", truncated), truncated_of),
     ]
     reasons = {*chain.from_iterable(run.items.reasons for run in runs)}
     for reason in sorted(reasons):

@@ -6,6 +6,7 @@ from collections.abc import (
     Callable,
     Collection,
     Hashable,
+    Iterable,
     Iterator,
     Mapping,
     Sequence,
@@ -23,6 +24,7 @@ from ..runs import Run
 from ..statistics.intervals import CONFIDENCE, WORSE_CONFIDENCE
 from ..statistics.matching import RESAMPLES, SEED
 from ..statistics.paired import Comparison, GateErrors, pairwise
+from ..statistics.validity import no_verdict
 from .blocks import (
     Block,
     Note,
@@ -45,6 +47,7 @@ from .presentation import (
     run_title,
     short_name,
     task_title,
+    warning_lines,
 )
 from .renderers.formatting import listed
 
@@ -68,6 +71,14 @@ _EDITED = {
 }
 """The cause if two setups differ only in a hash."""
 _SIDES = ("First", "Second")
+_SAID = (
+    "run with --limit",
+    "not all items",
+    "own data",
+    "sample data",
+    "prompt and decoding unknown",
+)
+"""Doubts for which a comparison has a sentence of its own."""
 
 
 class _Group(NamedTuple):
@@ -106,7 +117,7 @@ def compare_runs(
     Returns:
         The report, and the exit status: that of the gate (`Gate.status`), which is 2 if something
         was left untested (a task without a partner or figure, or an unread log). Without a gate it
-        is 2 if a comparison was refused, else 0.
+        is 2 if a comparison was refused or has no verdict, else 0.
 
     Raises:
         HKCantoError: Nothing could be read (`LogError`) or compared (`ComparisonError`), or there
@@ -137,6 +148,7 @@ def compare_runs(
         left_out += _untrusted(groups)
     left_out = [*dict.fromkeys(left_out)]
     not_compared = [*refused, *left_out]
+    unread = _unread(chain.from_iterable(compared))
     if not compared:
         raise _nothing_to_compare(refused, left_out)
     comparisons = [*chain.from_iterable(compared)]
@@ -146,7 +158,7 @@ def compare_runs(
         decision = decide(
             comparisons,
             gate,
-            not_compared,
+            [*unread, *not_compared],
             look,
             candidates,
         )
@@ -164,7 +176,13 @@ def compare_runs(
     )
     if decision is not None:
         return report, decision.status(undecided)
-    return report, 2 if refused else 0
+    return report, 2 if refused or unread else 0
+
+
+def _unread(comparisons: Iterable[Comparison]) -> list[str]:
+    """Return why some runs get no verdict."""
+    runs = chain.from_iterable(comparison.unread for comparison in comparisons)
+    return no_verdict(dict.fromkeys(runs))
 
 
 def _untrusted(groups: Sequence[_Group]) -> Iterator[str]:
@@ -353,7 +371,10 @@ def sections(
     if is_of_two:
         is_short = len(comparisons) == 1
         yield Section("Parts and subjects", details, "parts", is_summary=is_short)
-    reasons = [Note(line, "warning") for line in not_compared]
+    lines = [*not_compared]
+    if len(comparisons) > 1:  # otherwise, the verdict says it
+        lines = [*_unread(comparisons), *not_compared]
+    reasons = [Note(line, "warning") for line in lines]
     yield Section("Not compared", reasons, "not-compared", is_summary=True)
 
 
@@ -361,6 +382,8 @@ def _details(group: Sequence[Comparison], is_of_two: bool) -> Iterator[Block]:
     """Yield the notes on a task's runs, and the table of its parts or pairs."""
     notes = chain.from_iterable(run.notes for run in _runs(group))
     yield from map(Note, dict.fromkeys(notes))
+    if any(comparison.unread for comparison in group):
+        return
     yield _parts_table(group[0]) if is_of_two else _pairwise_table(group)
 
 
@@ -448,7 +471,9 @@ def _warning_notes(
         runs = _runs(group)
         for text in chain(_limits(group, runs), _differences(runs)):
             tasks[text].append(task_title(runs[0]))
-    notes = [
+    everyone = [run for group in compared for run in _runs(group)]
+    notes = [Note(text, "warning") for text in warning_lines(everyone, _SAID)]
+    notes += [
         Note(f"{listed(titles)}: {text}", "warning") for text, titles in tasks.items()
     ]
     if not_compared:

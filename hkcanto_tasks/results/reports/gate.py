@@ -214,8 +214,9 @@ def _loss(comparison: Comparison, test: NonInferiority) -> Estimate:
 def sentence(gate: Gate) -> str:
     """Say the verdict, and name the tasks that did not pass with their losses."""
     if gate.verdict == "incomplete":
-        count = len(gate.not_compared)
-        return f"Gate without a verdict: {count} not compared, see below."
+        first, *others = gate.not_compared or ("no task has a gate.",)
+        more = f" · And {len(others)} more, see below." if others else ""
+        return f"Gate without a verdict: {first}{more}"
     candidate, baseline = _sides(gate)
     tasks = gate.having(gate.verdict)
     where = _where(gate, tasks)
@@ -279,7 +280,8 @@ def _points(points: float, delta: float) -> str:
 
 def remarks(gate: Gate) -> Iterator[str]:
     """Yield what to do if the gate is undecided, and remarks on its runs."""
-    yield from _advice(gate)
+    if gate.verdict == "undecided":
+        yield from _advice(gate)
     runs = max(Counter(task.title for task in gate.tasks).values())
     if runs > gate.candidates == 1:
         yield f"To choose one of them by this gate, give --candidates {runs}."

@@ -9,6 +9,7 @@ from ...figures import Figure
 from ..statistics.intervals import WIDE, Estimate
 from ..statistics.matching import Effect, points_of
 from ..statistics.paired import Comparison, adjusted
+from ..statistics.validity import UnreadRun, no_verdict
 from .blocks import (
     Note,
     TableBlock,
@@ -40,6 +41,7 @@ class RunPair(NamedTuple):
         measure: The title of the figure, if the rows of a table have several.
         scores: The score of each run, from 0 to 100.
         best: The best published score.
+        unread: The runs whose answers say nothing about the model.
     """
 
     title: str
@@ -48,11 +50,12 @@ class RunPair(NamedTuple):
     measure: str = ""
     scores: Sequence[float | None] = ()
     best: float | None = None
+    unread: Sequence[UnreadRun] = ()
 
     @property
     def gain(self) -> Estimate | None:
-        """By how much the second run is better, in points."""
-        if self.effect is None:
+        """By how much the second run is better, in points; None if nothing can be said."""
+        if self.effect is None or self.unread:
             return None
         sign = 1 if self.figure.higher_is_better else -1
         return self.effect.difference.times(sign * points_of(self.figure))
@@ -67,7 +70,14 @@ class RunPair(NamedTuple):
     @property
     def is_significant(self) -> bool:
         """Whether the difference is more than chance explains."""
-        return self.p_value < 0.05
+        return not self.unread and self.p_value < 0.05
+
+    @property
+    def mark(self) -> str | None:
+        """The mark of a row: whether the difference is certain, or that nothing can be said."""
+        if self.unread:
+            return "unread"
+        return "✓" if self.is_significant else None
 
 
 def pair_of(comparison: Comparison, best: float | None = None) -> RunPair:
@@ -82,6 +92,7 @@ def pair_of(comparison: Comparison, best: float | None = None) -> RunPair:
         measure_title(comparison.a, figure),
         scores=(points * effect.a, points * effect.b),
         best=best,
+        unread=comparison.unread,
     )
 
 
@@ -109,7 +120,7 @@ def pairs_blocks(
         ),
         (
             TableColumn("Sure", help=_SURE),
-            lambda pair: "✓" if pair.is_significant else None,
+            attrgetter("mark"),
         ),
         (TableColumn("Best published", "score"), attrgetter("best")),
         (TableColumn("Figure", beneath=True), attrgetter("measure")),
@@ -133,7 +144,10 @@ def _weakness(pair: RunPair) -> tuple[float, float]:
 
 def _pairs_verdict(pairs: Sequence[RunPair], names: Sequence[str]) -> str:
     """Say on how many tasks each of two models leads, and which gains are significant."""
+    unread = {member: None for pair in pairs for member in pair.unread}
     compared = [(pair, pair.gain.value) for pair in pairs if pair.gain]
+    if unread and not compared:
+        return " · ".join(no_verdict(unread))
     if not compared:
         return verdict(pairs[0], names)
     if len(compared) == 1:
@@ -145,9 +159,14 @@ def _pairs_verdict(pairs: Sequence[RunPair], names: Sequence[str]) -> str:
         for pair, gain in compared
         if pair.is_significant
     )
+    silent = ""
+    if unread:
+        count = len({pair.title for pair in pairs if pair.unread})
+        silent = f" No verdict on {count} tasks, because answers could not be read."
     return (
         f"{names[1]} leads on {ahead} of {len(compared)} tasks, {names[0]} on {behind}. "
         f"Significant gains of {names[1]} (all tasks together, 95 %): {gains or 'none'}."
+        f"{silent}"
     )
 
 
@@ -156,6 +175,8 @@ def verdict(pair: RunPair, names: Sequence[str]) -> str:
     first, second = names
     effect = pair.effect
     gain = pair.gain
+    if pair.unread:
+        return " · ".join(no_verdict(pair.unread))
     if effect is None or gain is None:
         return NOTHING.format(2)
     if not pair.is_significant:

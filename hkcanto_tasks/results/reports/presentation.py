@@ -4,25 +4,30 @@ import re
 from collections import defaultdict
 from collections.abc import (
     Callable,
+    Collection,
     Hashable,
     Iterable,
     Iterator,
     Sequence,
 )
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
 from ...figures import Figure
 from ..runs import UNREAD, Run
-from ..statistics.estimates import estimate, harness_agreement
+from ..statistics.estimates import estimate, harness_agreement, mean_estimate
 from ..statistics.intervals import Estimate
 from ..statistics.matching import points_of
 from .blocks import TableColumn, Value
+from .renderers.formatting import listed
 
 _COVERED = "Intervals and p-values cover only the sampling of items, not prompt, seed and decoding."
 MANY_UNREAD = 0.02
 """Share of unread responses above which a figure is doubtful."""
+MANY_TRUNCATED = 0.01
+"""Share of cut-off responses above which a figure is doubtful."""
 
 MANY_CUT = 0.02
 """Share of answers cut off at the token limit above which the figure on the others is shown."""
@@ -114,7 +119,58 @@ def unread_of(run: Run) -> Estimate | None:
 
 def doubts(run: Run) -> Sequence[str]:
     """Return the doubts about a run's figures, short enough for a table cell."""
-    return [*_setup_doubts(run), *_result_doubts(run)]
+    unread = unread_of(run)
+    is_unread = unread and unread.value > MANY_UNREAD
+    shares = [f"{100 * unread.value:.0f} % unread"] if unread and is_unread else []
+    return [*_setup_doubts(run), *_result_doubts(run), *shares]
+
+
+def warning_lines(runs: Sequence[Run], known: Collection[str] = ()) -> list[str]:
+    """Return one line for each sort of doubt, with the runs that it concerns, the largest first.
+
+    Args:
+        runs: The runs.
+        known: Doubts that are said in another place.
+    """
+    shares = defaultdict[str, list[tuple[float, str]]](list)
+    concerned = defaultdict[str, list[str]](list)
+    for run in runs:
+        for text, share in _shares(run):
+            shares[text].append((share, run_title(run)))
+        for doubt in chain(_setup_doubts(run), _result_doubts(run)):
+            if doubt not in known:
+                concerned[doubt].append(run_title(run))
+    lines = list[str]()
+    for text, amounts in shares.items():
+        amounts.sort(key=lambda amount: -amount[0])
+        named = listed(f"{title} {100 * share:.0f} %" for share, title in amounts)
+        lines.append(f"{text}: {named}")
+    for doubt, titles in sorted(concerned.items(), key=lambda entry: -len(entry[1])):
+        every = (
+            f"all {len(titles)} runs"
+            if len(titles) == len(runs) > 1
+            else listed(titles)
+        )
+        lines.append(f"{doubt}: {every}")
+    return lines
+
+
+def _shares(run: Run) -> Iterator[tuple[str, float]]:
+    """Yield the shares of answers that are unread or cut off, if they are above the limits."""
+    unread = unread_of(run)
+    if unread and unread.value > MANY_UNREAD:
+        yield "unread answers", unread.value
+    truncated = truncated_of(run)
+    if truncated and truncated.value > MANY_TRUNCATED:
+        yield "answers cut off at the token limit", truncated.value
+
+
+def truncated_of(run: Run) -> Estimate | None:
+    """Return the share of responses that ended at the token limit; None if not logged."""
+    known = ~np.isnan(run.items.truncated)
+    if not known.any():
+        return None
+    return mean_estimate(run.items.truncated[known], run.items.clusters[known])
 
 
 def _setup_doubts(run: Run) -> Iterator[str]:
@@ -144,9 +200,6 @@ def _result_doubts(run: Run) -> Iterator[str]:
         yield "own data" if run.is_local else f"{run.data or 'unknown'} data"
     elif len({*run.items.ids}) != run.expected and not run.unfinished:
         yield "run with --limit" if run.limited else "not all items"
-    unread = unread_of(run)
-    if unread and unread.value > MANY_UNREAD:
-        yield f"{unread.value:.0%} unread"
     yield from _cut_off(run)
     if (
         run.kind.is_generative

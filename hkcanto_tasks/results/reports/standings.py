@@ -29,6 +29,7 @@ from ..published import (
 from ..runs import Items, Run
 from ..statistics.estimates import harness_agreement, mean_estimate, value_of
 from ..statistics.intervals import Estimate, is_above, published_estimate
+from ..statistics.validity import unread_run
 from .blocks import TableColumn, unit_of
 from .presentation import condition_title, figure_title
 
@@ -392,6 +393,8 @@ def _why_unranked(runs: Sequence[Run], column: PublishedColumn) -> str:
     for run in runs:
         if reason := run.unfinished or unlike_papers(run):
             return reason
+        if unread_run(run):
+            return "answers unread"
     if not all(run.is_complete(column.part) for run in runs):
         return "not all items"
     if not all(run.trusted_data for run in runs):

@@ -4,7 +4,7 @@ Two models are compared task by task. More are rows, sorted by their mean rank. 
 row for each task, beside the best published score.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import (
     Callable,
     Iterator,
@@ -33,6 +33,7 @@ from ..statistics.intervals import CONFIDENCE, WIDE, Estimate
 from ..statistics.matching import points_of
 from ..statistics.paired import compare
 from ..statistics.selection import Selection, selection
+from ..statistics.validity import no_verdict, unread_run
 from . import analyses
 from .blocks import (
     Block,
@@ -55,7 +56,6 @@ from .pairs import (
     pairs_blocks,
 )
 from .presentation import (
-    MANY_UNREAD,
     MODEL,
     TASK,
     doubts,
@@ -66,6 +66,7 @@ from .presentation import (
     side_by_side,
     task_title,
     unread_of,
+    warning_lines,
 )
 from .renderers.formatting import (
     interval_text,
@@ -273,29 +274,26 @@ def _first_section(results: _Results) -> Section:
     else:
         overview = _overview_of_many(results)
     blocks: list[Block] = [overview.verdict]
-    warnings = " · ".join(_warnings(results, overview.left_out))
-    if warnings:
-        blocks.append(Note(warnings, "warning"))
+    for warning in _warnings(results, overview.left_out):
+        blocks.append(Note(warning, "warning"))
     blocks.append(overview.table)
     return Section("Results", blocks, "results", is_summary=True)
 
 
 def _warnings(results: _Results, left_out: Sequence[Run]) -> Iterator[str]:
-    """Yield each doubt about runs, with their number, and the numbers of logs and runs left out."""
-    counts = Counter[str]()
-    for doubt in chain.from_iterable(map(doubts, results.runs)):
-        is_unread = doubt.endswith(" unread")
-        counts[f"over {MANY_UNREAD:.0%} unread" if is_unread else doubt] += 1
-    for text, count in counts.items():
-        yield f"{text}: {count} of {len(results.runs)} runs"
+    """Yield each doubt with the runs that it concerns, and the numbers of logs and runs left out."""
+    yield from warning_lines(results.runs)
     superseded = sum(log.is_superseded for log in results.skipped)
     if superseded:
         yield f"logs left out for larger or newer ones of their items: {superseded} {_SEE_END}"
     others = len(results.skipped) - superseded
     if others:
         yield f"logs left out or read in part: {others} {_SEE_END}"
-    if left_out:
-        yield f"runs not compared, as unfinished or on other items: {len(left_out)}"
+    unread = [*filter(None, map(unread_run, left_out))]
+    yield from no_verdict(unread)
+    unlike = len(left_out) - len(unread)
+    if unlike:
+        yield f"runs not compared, as unfinished or on other items: {unlike}"
 
 
 def _overview_of_one(results: _Results) -> _Overview:

@@ -14,11 +14,12 @@ import numpy as np
 from ... import figures
 from ...errors import ComparisonError
 from ...figures import Figure, sum_clusters
-from ..runs import Run
+from ..runs import UNREAD, Run
 from . import intervals
 from .intervals import CONFIDENCE, WORSE_CONFIDENCE, NonInferiority, loss_bound
 from .matching import RESAMPLES, SEED, Effect, Paired, Resampling, match, points_of
 from .power import items_for_bound, observed_spread, unlucky_bound
+from .validity import UnreadRun, unread_run
 
 # Below this design effect, a limited run's questions on one passage count as independent. A gate
 # at 5 % then passes falsely in at most 5.2 %, even if all questions on a passage go the same way.
@@ -61,6 +62,7 @@ class Comparison:
     #: the figure's gate, with its bounds in points; None without one
     gate: NonInferiority | None
     prospect: Prospect | None  # None unless the gate is undecided
+    unread: Sequence[UnreadRun] = ()  # runs whose answers say nothing about the model
 
     @property
     def points(self) -> int:
@@ -107,7 +109,10 @@ def compare(
         further = _further_effects(items, a)
     tested = None
     prospect = None
-    if gate is not None:
+    unread = []
+    if items.figure.name not in UNREAD:
+        unread = [*filter(None, map(unread_run, (a, b)))]
+    if gate is not None and not unread:
         tested = _gate(items, a, b, gate, errors, allowed)
         if tested.answer == "undecided":
             prospect = _prospect(items, a, gate, errors.confidence)
@@ -120,6 +125,7 @@ def compare(
         items.unscored,
         tested,
         prospect,
+        unread,
     )
 
 

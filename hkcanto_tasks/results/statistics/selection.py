@@ -21,6 +21,7 @@ from ..runs import Floats, Run
 from .estimates import estimate
 from .intervals import CONFIDENCE, Estimate, exchanges
 from .matching import SEED, Paired, match
+from .validity import no_verdict, unread_run
 
 _DRAWS = 4_000
 _ROUNDING = 1e-12
@@ -62,16 +63,23 @@ class Selection:
 def selection(
     runs: tuple[Run, ...], confidence: float = CONFIDENCE
 ) -> Selection | None:
-    """Pick the best of runs side by side; None if all of them were interrupted.
+    """Pick the best of runs side by side; None if no run can be compared.
 
-    The items are those of most runs: a run on other items is left out, as is an interrupted one.
+    The items are those of most runs: a run on other items is left out, and so is one that was
+    interrupted or whose answers could not be read.
 
     Args:
         runs: Runs of one task under one condition.
         confidence: Confidence for all differences at once; above 0.95 if several tasks share the
             5 % error.
     """
-    left_out = {run: run.interruption for run in runs if run.interruption}
+    left_out = dict[Run, str]()
+    for run in runs:
+        unread = unread_run(run)
+        if run.interruption:
+            left_out[run] = run.interruption
+        elif unread:
+            (left_out[run],) = no_verdict([unread])
     candidates = []
     for run in runs:
         if run not in left_out and estimate(run, run.headline.name):

@@ -1,0 +1,104 @@
+"""Runs whose answers say nothing about the model, because too many of them could not be read."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..runs import UNREAD, Run
+
+MOST_UNREAD = 0.10
+"""The share of unread, empty or unjudged answers above which there is no verdict on a run."""
+
+_MOST = 0.5  # of the unread answers have the cause that is named
+_REASONS = {
+    "none: refusal": "most refuse to answer",
+    "none: undecided": "most name several answers",
+    "none: no option": "most are in another form than the task asks for",
+    "none: no label": "most are in another form than the task asks for",
+}
+
+
+class _Cause(NamedTuple):
+    """A likely cause of unread answers, and the answers that show it."""
+
+    text: str
+    mask: NDArray[np.bool_]
+
+
+class UnreadRun(NamedTuple):
+    """A run with many unread answers, and the likely cause."""
+
+    run: Run
+    count: int
+    total: int
+    cause: str
+
+
+def unread_mask(run: Run) -> NDArray[np.bool_]:
+    """Return which answers are unread, empty or unjudged."""
+    items = run.items
+    unread = np.zeros(len(items), np.bool_)
+    for name in UNREAD:
+        if name in items.values:
+            unread |= items.values[name] > 0
+    return unread
+
+
+@lru_cache(maxsize=1024)
+def unread_run(run: Run) -> UnreadRun | None:
+    """Return a run on which there is no verdict, because many answers are unread; else None."""
+    unread = unread_mask(run)
+    count = int(unread.sum())
+    if count <= MOST_UNREAD * len(unread):
+        return None
+    return UnreadRun(run, count, len(unread), _likely_cause(run, unread))
+
+
+def no_verdict(runs: Iterable[UnreadRun]) -> list[str]:
+    """Say for each model of some runs why there is no verdict, and how to see the answers."""
+    by_log = defaultdict[tuple[str, str], list[UnreadRun]](list)
+    for unread in runs:
+        by_log[unread.run.label, unread.cause].append(unread)
+    texts = list[str]()
+    for (label, cause), members in by_log.items():
+        members.sort(key=lambda unread: -unread.count / unread.total)
+        first, *others = members
+        also = f" and on {len(others)} more tasks" if others else ""
+        texts.append(
+            f"{first.count:,} of {first.total:,} answers of {label} on "
+            f"{first.run.definition.title}{also} could not be read: no verdict. "
+            f"Likely cause: {cause}. See them: hkcanto report {first.run.sources[0]} --unread"
+        )
+    return texts
+
+
+def _likely_cause(run: Run, unread: NDArray[np.bool_]) -> str:
+    items = run.items
+    if (
+        "unjudged_rate" in items.values
+        and (items.values["unjudged_rate"][unread] > 0).all()
+    ):
+        return "the judge model failed (hkcanto rescore LOGS --grader MODEL -o FOLDER)"
+    reasons = np.array(items.reasons or [""] * len(items), np.str_)
+    empty = (items.response_lengths == 0) | (reasons == "none: empty")
+    cut_off = items.truncated > 0
+    causes = [
+        _Cause(
+            "they end at the token limit within the reasoning (reasoning=true)",
+            empty & cut_off,
+        ),
+        _Cause("they end at the token limit (a higher max_tokens)", cut_off),
+        _Cause(
+            "they are empty (failed requests, or a token limit used up by reasoning)",
+            empty,
+        ),
+    ]
+    causes += [_Cause(text, reasons == reason) for reason, text in _REASONS.items()]
+    for cause in causes:
+        if cause.mask[unread].mean() > _MOST:
+            return cause.text
+    return "another chat template, or another form than the task asks for"
