@@ -231,7 +231,7 @@ class _Reading:
     def is_followed_by(self, reading: _Reading) -> bool:
         """Whether the reading of the next statement goes on with this one."""
         is_item = reading.is_list and self.is_list
-        is_item = is_item and not (reading.is_note or reading.is_whole)
+        is_item = is_item and not (self.is_note or reading.is_note or reading.is_whole)
         return is_item or not (reading.is_labelled or reading.is_note)
 
     @property

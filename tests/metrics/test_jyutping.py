@@ -176,3 +176,19 @@ def test_long_runs_of_letters_and_combining_marks_are_read_in_linear_time() -> N
     assert not is_valid("a" * 1_000_000 + "1")
     assert len(fold("\u0345\u0301\u0323\u0334" * 100_000)) == 400_000
     assert process_time() - start < 5  # PyCantonese and NFKC would take minutes
+
+
+def test_the_reading_of_the_sentence_is_scored_not_what_is_beside_it() -> None:
+    reading = "keoi5 gam1 jat6 hou2 hoi1 sam1"
+    for before in ("", "「佢今日好開心」嘅粵拼係：", "原文：佢今日好開心\n拼音："):
+        for after in (
+            "",
+            "\n\nSome speakers say: heoi5 gam1 jat6 hou2 hoi1 sam1",
+            "\n\nAlternative: heoi5 gam1 jat6 hou2 hoi1 sam1",
+            "\n\n解釋：\n1. 開心：hoi1 sam1",
+            "\n\n- 佢: keoi5 (he/she)",
+        ):
+            assert extract_jyutping(before + reading + after) == reading, after
+    assert (
+        extract_jyutping("拼音：ni3 hao3 ma5\n粵拼：nei5 hou2 maa3") == "nei5 hou2 maa3"
+    )
