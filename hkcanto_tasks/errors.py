@@ -8,11 +8,14 @@ import difflib
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from .printable import printable
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 # Names such as DataNotFound already say what is wrong; the suffix "Error" would add nothing.
 # ruff: noqa: N818
@@ -114,7 +117,7 @@ def on_disk(
 
 
 @contextmanager
-def from_package(declared: EntryPoint) -> Iterator[None]:
+def from_package(declared: "EntryPoint") -> Iterator[None]:
     """Turn any error of another package's entry point, even `SystemExit`, into one of hkcanto.
 
     Args:

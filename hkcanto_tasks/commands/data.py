@@ -1,10 +1,9 @@
 """The commands `hkcanto data fetch`, `verify` and `path`."""
 
+from typing import TYPE_CHECKING
+
 import typer
 
-from ..data.fetch import DataFolder
-from ..data.locating import locate
-from ..declarations import Benchmark
 from .console import Command, echo, print_line
 from .findings import (
     BenchmarkName,
@@ -15,6 +14,10 @@ from .findings import (
     print_findings,
 )
 
+if TYPE_CHECKING:
+    from ..data.fetch import DataFolder
+    from ..declarations import Benchmark
+
 data = typer.Typer(
     help="Download, check and locate the benchmarks' data.", no_args_is_help=True
 )
@@ -23,6 +26,8 @@ data = typer.Typer(
 @data.command(cls=Command)
 def fetch(benchmark: BenchmarkName = None) -> None:
     """Download the pinned release into the cache, if it is not there."""
+    from ..data.locating import locate
+
     for chosen in chosen_benchmarks(benchmark):
         folder = locate(chosen)
         folder.fetch(progress=True)
@@ -47,5 +52,5 @@ def path(benchmark: BenchmarkName = None) -> None:
     raise typer.Exit(not all(finding.good for finding in findings))
 
 
-def _root(_: Benchmark, folder: DataFolder) -> Finding:
+def _root(_: "Benchmark", folder: "DataFolder") -> Finding:
     return Finding(True, str(folder.root))

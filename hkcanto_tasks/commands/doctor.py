@@ -12,7 +12,6 @@ import typer
 from rich.text import Text
 
 from .. import __version__
-from ..catalogue import left_out
 from .console import Json, print_json, print_row
 from .findings import (
     BenchmarkName,
@@ -44,6 +43,8 @@ _DONE = "hkcanto: imported"
 
 def doctor(benchmark: BenchmarkName = None, as_json: Json = False) -> None:
     """Check versions, harnesses and data; exit status 1 if something is wrong."""
+    from ..catalogue import left_out
+
     findings = [*map(_check_harness, _IMPORTS)]
     findings += data_findings(check_loading, benchmark)
     if benchmark is None:

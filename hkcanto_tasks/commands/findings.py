@@ -5,18 +5,18 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from rich.text import Text
 
-from ..catalogue import benchmarks, find_benchmark
-from ..data.fetch import DataFolder, forbidden
-from ..data.locating import locate
-from ..declarations import Benchmark
 from ..errors import HKCantoError, NetworkUnavailable
 from ..printable import quietly
 from .console import print_line, print_row
 from .output import argument
+
+if TYPE_CHECKING:
+    from ..data.fetch import DataFolder
+    from ..declarations import Benchmark
 
 BenchmarkName = Annotated[
     str | None, argument("One benchmark; by default all.", "BENCHMARK")
@@ -42,7 +42,7 @@ class Finding:
     command: str = ""
 
 
-Check = Callable[[Benchmark, DataFolder], Finding]
+Check = Callable[["Benchmark", "DataFolder"], Finding]
 
 
 def print_findings(findings: Sequence[Finding], *, full: bool) -> None:
@@ -65,13 +65,17 @@ def print_findings(findings: Sequence[Finding], *, full: bool) -> None:
 # ---------------------------------------------------------------------- checks of data
 
 
-def chosen_benchmarks(name: str | None) -> tuple[Benchmark, ...]:
+def chosen_benchmarks(name: str | None) -> "tuple[Benchmark, ...]":
     """Return the benchmark of this name; all benchmarks without one."""
+    from ..catalogue import benchmarks, find_benchmark
+
     return benchmarks() if name is None else (find_benchmark(name),)
 
 
 def data_findings(check: Check, name: str | None) -> Iterator[Finding]:
     """Check the data of one benchmark, or of all, without downloading any."""
+    from ..data.locating import locate
+
     for benchmark in chosen_benchmarks(name):
         try:
             yield check(benchmark, locate(benchmark))
@@ -93,8 +97,9 @@ def _offline() -> Iterator[None]:
             os.environ["HKCANTO_OFFLINE"] = before
 
 
-def check_loading(benchmark: Benchmark, folder: DataFolder) -> Finding:
+def check_loading(benchmark: "Benchmark", folder: "DataFolder") -> Finding:
     """Load all tasks of a benchmark from the data that exists."""
+    from ..data.fetch import forbidden
     from ..tasks import load_task
 
     loaded = []
@@ -131,7 +136,7 @@ def check_loading(benchmark: Benchmark, folder: DataFolder) -> Finding:
     )
 
 
-def check_files(benchmark: Benchmark, folder: DataFolder) -> Finding:
+def check_files(benchmark: "Benchmark", folder: "DataFolder") -> Finding:
     """Compare every file of a benchmark's data with the record."""
     problems = folder.verify()
     if not problems:
@@ -152,7 +157,7 @@ def check_files(benchmark: Benchmark, folder: DataFolder) -> Finding:
     )
 
 
-def _fetch_command(benchmark: Benchmark, folder: DataFolder) -> str:
+def _fetch_command(benchmark: "Benchmark", folder: "DataFolder") -> str:
     command = f"hkcanto data fetch {benchmark.name}"
     if folder.kind == "local":
         return f"unset HKCANTO_DATA_DIR; {command}"

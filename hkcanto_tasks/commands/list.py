@@ -3,14 +3,16 @@
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from rich.table import Table
 from rich.text import Text
 
-from ..declarations import Benchmark
 from .console import Json, echo, out, print_json, print_line
 from .output import argument
+
+if TYPE_CHECKING:
+    from ..declarations import Benchmark
 
 _FILTER = argument("A part of a name, title or benchmark.", "FILTER")
 _PIPED = ("name", "inspect", "items", "shots", "title")
@@ -43,7 +45,9 @@ def list_(text: Annotated[str, _FILTER] = "", as_json: Json = False) -> None:
             echo("\t".join(str(listed[key]) for key in _PIPED))
 
 
-def _print_benchmark(benchmark: Benchmark, tasks: Iterable[Mapping[str, Any]]) -> None:
+def _print_benchmark(
+    benchmark: "Benchmark", tasks: Iterable[Mapping[str, Any]]
+) -> None:
     """Print the tasks of a benchmark, then the names of their variants and groups."""
     table = Table(
         box=None,
@@ -67,7 +71,7 @@ def _print_benchmark(benchmark: Benchmark, tasks: Iterable[Mapping[str, Any]]) -
     print_line()
 
 
-def _groups(benchmark: Benchmark) -> list[str]:
+def _groups(benchmark: "Benchmark") -> list[str]:
     """Return the names of a benchmark's groups in lm-eval."""
     if not benchmark.averages:
         return []

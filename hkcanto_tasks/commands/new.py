@@ -13,17 +13,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-from msgspec.structs import replace
 from rich.text import Text
 
-from ..data.checks import media_columns
-from ..data.tables import PLAIN, Row, keys_above_rows, read_table
 from ..errors import OptionError, on_disk
 from ..printable import one_line
 from .console import print_line, print_row
 from .output import argument, option
+
+if TYPE_CHECKING:
+    from ..data.tables import Row
 
 # Columns that a kind can do without. `options` is optional because letters may replace it.
 _OPTIONAL = ("id", "category", "number", "explanation", "options")
@@ -155,6 +155,11 @@ def _content(source: Path, names: set[str]) -> _Content:
         source: The file.
         names: The names of columns that the kind knows, by which a header row is recognised.
     """
+    from msgspec.structs import replace
+
+    from ..data.checks import media_columns
+    from ..data.tables import PLAIN, keys_above_rows, read_table
+
     keys = keys_above_rows(source)
     if keys:
         known = one_line(", ".join(keys[:_SHOWN]))
@@ -196,7 +201,7 @@ def _csv_questions(columns: Sequence[str], names: set[str]) -> Iterator[str]:
         )
 
 
-def _paths(row: Row) -> Iterator[str]:
+def _paths(row: "Row") -> Iterator[str]:
     """Yield the names of a row's columns, with the paths into nested cells."""
     for name, cell in row.cells.items():
         record = cell[0] if isinstance(cell, list) and cell else cell
@@ -207,8 +212,10 @@ def _paths(row: Row) -> Iterator[str]:
             yield f"{name} (a list)" if isinstance(cell, list) else name
 
 
-def _remarks(rows: Sequence[Row], columns: Sequence[str]) -> Iterator[str]:
+def _remarks(rows: Sequence["Row"], columns: Sequence[str]) -> Iterator[str]:
     """Yield what may be overlooked in the rows of a JSON or Parquet file."""
+    from ..data.checks import media_columns
+
     for name in media_columns(rows, columns):
         yield _MEDIA.format(name)
     counts = Counter(name for row in rows for name in row.cells)
