@@ -404,8 +404,8 @@ def last_sentence(view: Statements) -> Decision | None:
     lead = SAYS["option_word"].sub("", view.text[start : last.start])
     words = lead + view.text[last.start : last.end]
     is_pointed = last.spelled and SAYS["points"].search(words)
-    is_drawn = last.spelled or SAYS["draws"].search(view.text, start)
-    is_drawn = is_drawn or start < last.sentence[0]
+    is_drawn = last.spelled or start < last.sentence[0]
+    is_drawn = is_drawn or bool(SAYS["draws"].search(view.text, start))
     if is_pointed or (is_drawn and _is_letter_after_reason(view, last)):
         return Decision(last.letters, "last sentence", last)
     return None

@@ -556,7 +556,7 @@ def alone(words: Words) -> int | None:
     elif words.clause.strip(AROUND):
         is_alone = False
     else:
-        is_alone = is_last or SAYS["comma"].search(words.lead)
+        is_alone = is_last or bool(SAYS["comma"].search(words.lead))
     return CONCLUDED if is_alone else None
 
 
