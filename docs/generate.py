@@ -82,7 +82,7 @@ def main(docs: Path) -> list[Path]:
         (docs / "results.md", with_figures),
         (docs / "rewards.md", with_games),
         (docs / "extraction.md", with_rules),
-        (PROMPTS.parents[1] / "README.md", with_prompts),
+        (Path(__file__).parent / "examples" / "hkcanto_if" / "README.md", with_prompts),
     ):
         made[guide] = with_tables(guide.read_text(encoding="utf-8"))
     for path, text in made.items():
@@ -735,7 +735,7 @@ def _parts_of_rule(documentation: str) -> tuple[str, str]:
     return " ".join(words.split()), "<br>".join(shown)
 
 
-PROMPTS = Path(__file__).parent / "examples" / "hkcanto_if" / "data" / "prompts.jsonl"
+PROMPTS = Path(__file__).parents[1] / "hkcanto_tasks/sets/hkcanto_if/data/prompts.jsonl"
 
 
 def with_prompts(guide: str) -> str:

@@ -1,6 +1,7 @@
 """The catalogue: which benchmarks and tasks exist, each declared in a `benchmark.toml`.
 
-Our benchmarks are in `benchmarks/<name>/`. `HKCANTO_BENCHMARKS=dir[:dir]` and the entry point group
+Our benchmarks are in `benchmarks/<name>/`; public sets that run by their names are in
+`sets/<name>/`, but are only listed if asked for. `HKCANTO_BENCHMARKS=dir[:dir]` and the entry point group
 `hkcanto.benchmarks` add folders of the same form. If a file from outside this package is wrong, only
 that benchmark is left out, with a warning.
 """
@@ -24,31 +25,47 @@ from .signatures import Signature, parse_signature
 _log = logging.getLogger("hkcanto")
 
 BENCHMARKS = Path(__file__).parent / "benchmarks"
+SETS = Path(__file__).parent / "sets"
 
 
 # ---------------------------------------------------------------------- all benchmarks
 
 
-def benchmarks() -> tuple[Benchmark, ...]:
+def benchmarks(*, with_sets: bool = False) -> tuple[Benchmark, ...]:
     """Return every benchmark of the catalogue: ours, and those from outside that can be read.
+
+    Args:
+        with_sets: Whether the public sets are among them.
 
     Raises:
         CatalogueError: One of our own files is wrong.
     """
     catalogue = _present()
     _warn(catalogue)
+    if with_sets:
+        return (*catalogue.benchmarks, *_sets(catalogue))
     return catalogue.benchmarks
 
 
-def named_tasks() -> Mapping[str, TaskVariant]:
+def named_tasks(*, with_sets: bool = False) -> Mapping[str, TaskVariant]:
     """Return every task, part, subject and variant by its name in lm-eval.
+
+    Args:
+        with_sets: Whether the tasks of the public sets are among them.
 
     Raises:
         CatalogueError: One of our own files is wrong.
     """
     catalogue = _present()
     _warn(catalogue)
+    if with_sets:
+        return {**catalogue.tasks, **_tasks_of_sets(catalogue)}
     return catalogue.tasks
+
+
+def is_set(benchmark: Benchmark) -> bool:
+    """Return whether a benchmark is a public set that the package declares by name."""
+    return Path(benchmark.home).parent == SETS
 
 
 def left_out() -> tuple[str, ...]:
@@ -110,6 +127,20 @@ def _catalogue(folders: str) -> _Catalogue:
     for benchmark in known:
         tasks |= {task.name: task for task in _tasks_of(benchmark)}
     return _Catalogue(tuple(known), tasks, tuple(broken))
+
+
+@cache
+def _sets(catalogue: _Catalogue) -> tuple[Benchmark, ...]:
+    """Return the public sets, except those whose names the user's own benchmarks have."""
+    taken = {name for benchmark in catalogue.benchmarks for name in _names(benchmark)}
+    sets = map(_read_ours, _files(SETS, ""))
+    return tuple(shipped for shipped in sets if taken.isdisjoint(_names(shipped)))
+
+
+@cache
+def _tasks_of_sets(catalogue: _Catalogue) -> Mapping[str, TaskVariant]:
+    tasks = [task for benchmark in _sets(catalogue) for task in _tasks_of(benchmark)]
+    return {task.name: task for task in tasks}
 
 
 @cache
@@ -228,11 +259,13 @@ def find_task(name: str, parameters: Mapping[str, Any] | None = None) -> TaskVar
     """
     catalogue = _present()
     task = catalogue.tasks.get(name) or _by_inspect_name(name, parameters or {})
+    task = task or _tasks_of_sets(catalogue).get(name)
     if task:
         _warn(catalogue)
         return task
     # The error names what is left out; a warning would repeat it.
-    hint = did_you_mean(name, catalogue.tasks, most=3)
+    known = [*catalogue.tasks, *_tasks_of_sets(catalogue)]
+    hint = did_you_mean(name, known, most=3)
     advice = f"{hint}`hkcanto list` shows all.{_maybe_left_out()}"
     raise CatalogueError(f"no task {name!r} in the catalogue. {advice}")
 
@@ -270,7 +303,8 @@ def find_benchmark(name: str) -> Benchmark:
         CatalogueError: The benchmark does not exist; the message lists those that do.
     """
     catalogue = _present()
-    known = {benchmark.name: benchmark for benchmark in catalogue.benchmarks}
+    present = (*catalogue.benchmarks, *_sets(catalogue))
+    known = {benchmark.name: benchmark for benchmark in present}
     if name in known:
         _warn(catalogue)
         return known[name]
@@ -293,9 +327,9 @@ def chosen_tasks(names: Iterable[str] | None) -> list[TaskVariant]:
         >>> [task.name for task in chosen_tasks(["tmmluplus", "hkcanto_g2p", "tmmluplus_gen"])]
         ['tmmluplus_gen', 'hkcanto_g2p']
     """
-    known = {benchmark.name: benchmark for benchmark in benchmarks()}
+    known = {benchmark.name: benchmark for benchmark in benchmarks(with_sets=True)}
     chosen: list[str] = []
-    for name in names or known:
+    for name in names or [benchmark.name for benchmark in benchmarks()]:
         if name in known:
             chosen += (task.name for task in known[name].tasks)
         else:

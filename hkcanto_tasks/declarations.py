@@ -230,6 +230,7 @@ class TaskDefinition(Declared, frozen=True):
         rows: Path to the rows in a JSON file, as keys joined by dots: `data.items`. `*` is every
             entry of a list or object, whose other cells the rows then have as well, and the entry's
             key in the object as `key`: `*`, `data.*.paragraphs.*.qas`. JSON Lines are a list.
+        where: Column → the value, or values, that a row of the task has in it: `{ region = "HK" }`.
         delimiter: Delimiter of CSV files; by default a comma, in `.tsv` files a tab.
         quotes: Whether quotation marks enclose cells of a CSV file. If not, they are part of the
             text.
@@ -281,6 +282,7 @@ class TaskDefinition(Declared, frozen=True):
     splits: dict[str, str] = {}
     reader: Annotated[str, msgspec.Meta(pattern=r"^([\w/]+\.py:\w+)?\Z")] = ""
     rows: str = ""
+    where: dict[str, str | tuple[str, ...]] = {}
     delimiter: Annotated[str, msgspec.Meta(max_length=1)] = ""
     quotes: bool = True
     version: _FromOne = 1
@@ -552,6 +554,7 @@ class Benchmark(Declared, frozen=True):
         folder: Name of the release's folder in the data directory and in the cache.
         paper: Title, authors and year of the paper.
         terms: Terms under which the data may be used.
+        checked: Date on which the declaration was checked against every row of the release's files.
         tasks: Tasks, in the order in which `hkcanto list` shows them.
         prompts: Prompt texts, by name.
         github: Location of the release, if it is in a GitHub repository.
@@ -573,6 +576,7 @@ class Benchmark(Declared, frozen=True):
     folder: str = ""
     paper: str = ""
     terms: str = ""
+    checked: str = ""
     averages: tuple[Average, ...] = ()
     home: str = ""
 

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from .catalogue import BENCHMARKS, find_task, named_tasks
-from .declarations import TaskVariant
+from .catalogue import BENCHMARKS, find_task, is_set, named_tasks
+from .data.releases import GitHubRelease, HubDataset
+from .declarations import Benchmark, TaskVariant
 from .errors import CatalogueError, DataNotFound, OptionError, did_you_mean
 from .figures import Figure
 from .kinds.base import Kind
@@ -140,7 +141,7 @@ def describe(
     """
     settings: dict[str, Any] = dict(options or {})
     task = find_task(name, settings)
-    if name not in named_tasks():
+    if name not in named_tasks(with_sets=True):
         # A parameter of a name in Inspect has selected the task.
         settings.pop(task.definition.parameter.partition("=")[0], None)
     names = str(settings.pop("subjects", "")).split(",")
@@ -248,6 +249,7 @@ def _facts(
         "from": f"{'. '.join(sources)}.",
         "lm-eval": commands["lm-eval"],
         "Inspect": commands["Inspect"] or not_in_inspect,
+        **origin(benchmark),
         "items": f"{items or items_of_run(task, kind) or 'unknown'}",
         "signature": signature_of(kind, "…").text,
         "response": _response(kind),
@@ -401,12 +403,13 @@ def _title(task: TaskVariant) -> str:
 # ---------------------------------------------------------------------- the list
 
 
-def matching(text: str) -> list[TaskVariant]:
+def matching(text: str, *, with_sets: bool = False) -> list[TaskVariant]:
     """Return the tasks with a text in their names, title or benchmark.
 
     Args:
         text: The text, in any case; empty for all tasks. If no task has it, parts and subjects are
-            searched.
+            searched, and then the public sets.
+        with_sets: Whether tasks of the public sets are among them.
 
     Raises:
         CatalogueError: Nothing has the text.
@@ -415,9 +418,12 @@ def matching(text: str) -> list[TaskVariant]:
         >>> [task.name for task in matching("jyutping")]
         ['hkcanto_g2p']
     """
-    tasks = [task for task in named_tasks().values() if not task.variant.suffix]
+    named = named_tasks(with_sets=with_sets)
+    tasks = [task for task in named.values() if not task.variant.suffix]
     wanted = text.casefold()
     matches = [task for task in tasks if wanted in _searchable(task).casefold()]
+    if not matches and not with_sets:
+        return matching(text, with_sets=True)
     if not matches:
         hint = did_you_mean(wanted, [task.name for task in tasks])
         raise CatalogueError(
@@ -432,6 +438,31 @@ def _searchable(task: TaskVariant) -> str:
     variants = [variant.name for variant in variants_of(task)]
     titles = (inspect_name(task), _title(task), benchmark.name, benchmark.title)
     return "\n".join((task.name, *titles, *variants))
+
+
+def origin(benchmark: Benchmark) -> dict[str, str]:
+    """Return where a public set is published, under which terms, and whether it was checked.
+
+    Examples:
+        >>> from hkcanto_tasks.catalogue import find_benchmark
+        >>> origin(find_benchmark("gsm8k_cantonese"))["published"]
+        'huggingface.co/datasets/jed351/gsm8k_cantonese, floating: no revision is pinned'
+    """
+    if not is_set(benchmark):
+        return {}
+    release = benchmark.release
+    published = "in this package"
+    if isinstance(release, GitHubRelease):
+        published = f"github.com/{release.repository}, {release.commit[:7]}"
+    elif isinstance(release, HubDataset):
+        pin = "floating: no revision is pinned"
+        if release.revision:
+            pin = release.revision[:7]
+        published = f"huggingface.co/datasets/{release.repo_id}, {pin}"
+    checked = "not yet against the release's files"
+    if benchmark.checked:
+        checked = f"against every row of the release's files on {benchmark.checked}"
+    return {"published": published, "terms": benchmark.terms, "checked": checked}
 
 
 def record(task: TaskVariant) -> dict[str, Any]:
@@ -453,6 +484,7 @@ def record(task: TaskVariant) -> dict[str, Any]:
         "questions": published_items(task),
         "items": items_of_run(task),
         "variants": [variant.name for variant in variants_of(task)],
+        **origin(task.benchmark),
     }
 
 

@@ -11,7 +11,7 @@ from typing import Any, get_args, get_type_hints
 
 import msgspec
 
-from .catalogue import benchmarks, find_task
+from .catalogue import benchmarks, find_task, is_set
 from .data.fetch import revision_variable
 from .data.locating import locate
 from .data.releases import HubDataset
@@ -229,14 +229,22 @@ class LoadedTask:
     def revision(self) -> str:
         """The name of the data.
 
-        It is the pinned revision, `sample`, or `local-…` for changed files; with `-3rows` if three
-        rows could not be read. It covers the files of the worked examples, if the prompt has any.
+        It is the pinned revision, `sample`, or `local-…` for changed files; with `floating-` if a
+        public set pins none, and `-3rows` if three rows could not be read. It covers the files of
+        the worked examples, if the prompt has any.
         """
         splits = {"test": self.task.subjects}
         if self.kind.shots and self.kind.uses_dev_rows:
             splits["dev"] = self.task.subjects
         revision = self.release.revision(splits)
+        if self._is_floating:
+            revision = f"floating-{revision}"
         return f"{revision}-{len(self.bad)}rows" if self.bad else revision
+
+    @property
+    def _is_floating(self) -> bool:
+        folder = self.release.folder
+        return is_set(self.task.benchmark) and folder.is_floating
 
     @property
     def remark(self) -> str:
@@ -248,6 +256,8 @@ class LoadedTask:
             remarks.append(f"{len(self.task.subjects)} of {len(subjects)} subjects")
         if self.release.folder.kind == "sample":
             remarks.append("sample data")
+        if self._is_floating:
+            remarks.append("floating data")
         remark = self.kind.remark(self.samples)
         if remark:
             remarks.append(remark)
@@ -508,7 +518,7 @@ _VARIABLES = (
 def _warn_of_unknown_variables() -> None:
     """Warn of unknown variables, since a misspelt one may leave data unpinned."""
     known = {*_VARIABLES}
-    for benchmark in benchmarks():
+    for benchmark in benchmarks(with_sets=True):
         if benchmark.hub:
             known.add(revision_variable(benchmark.folder))
         if benchmark.reasoning:

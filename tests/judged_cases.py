@@ -10,8 +10,8 @@ from pathlib import Path
 
 from hkcanto_tasks.samples import Sample
 
-EXAMPLES = Path(__file__).parents[1] / "docs" / "examples"
-"""Where the benchmark of `yue_gsm8k` is declared, for `HKCANTO_BENCHMARKS`."""
+EXAMPLES = Path(__file__).parents[1] / "hkcanto_tasks" / "sets"
+"""Where the benchmark of `yue_benchmark_gsm8k` is declared, for `HKCANTO_BENCHMARKS`."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ _NOT_AN_ISLAND = Sample(
     target="C",
 )
 _APPLES = Sample(
-    id="yue_gsm8k/901",
+    id="yue_benchmark_gsm8k/901",
     question="小明有 12 個蘋果，食咗 5 個，仲有幾多個？",
     target="7",
 )
@@ -121,7 +121,7 @@ JUDGED_CASES = (
     JudgedCase(
         "a result before the numbers of the question",
         "number",
-        "yue_gsm8k",
+        "yue_benchmark_gsm8k",
         "question",
         _APPLES,
         "仲有 7 個，因為 12 個減咗 5 個。",

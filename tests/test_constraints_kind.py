@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from hkcanto import tasks
 from hkcanto_metrics.constraints import VERIFIERS, Constraint, follows
 from hkcanto_tasks import load_task, read_runs, signing
+from hkcanto_tasks.catalogue import SETS
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.errors import DataCorrupt, OptionError
 from hkcanto_tasks.kinds import constraints
@@ -145,8 +146,7 @@ def test_answers_written_for_hkcanto_if_follow_all_in_both_harnesses(
         return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
     prompts = {
-        row["prompt"]: row["id"]
-        for row in read(EXAMPLES / "hkcanto_if/data/prompts.jsonl")
+        row["prompt"]: row["id"] for row in read(SETS / "hkcanto_if/data/prompts.jsonl")
     }
     written = read(Path(__file__).parent / "metrics/hkcanto_if_answers.jsonl")
     answers = {row["id"]: row["answer"] for row in written}

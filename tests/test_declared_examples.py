@@ -1,4 +1,4 @@
-"""Every benchmark in docs/examples is found, and runs on its sample data in both harnesses."""
+"""Every set that ships, and every example, runs on its sample data in both harnesses."""
 
 import json
 import re
@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 from hkcanto import tasks
 from hkcanto_tasks import load_task, read_runs
 from hkcanto_tasks.benchmark_files import read_benchmark
+from hkcanto_tasks.catalogue import SETS
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.data.releases import GitHubRelease
 from hkcanto_tasks.results.statistics.estimates import value_of
@@ -25,10 +26,8 @@ from .recording import recording
 from .reports.harness_runs import AnsweringLM, answering_model, run_inspect, run_lm_eval
 
 EXAMPLES = Path(__file__).parents[1] / "docs" / "examples"
-DECLARED = {
-    path.parent.name: read_benchmark(path)
-    for path in sorted(EXAMPLES.glob("*/benchmark.toml"))
-}
+FILES = [*EXAMPLES.glob("*/benchmark.toml"), *SETS.glob("*/benchmark.toml")]
+DECLARED = {path.parent.name: read_benchmark(path) for path in sorted(FILES)}
 TASKS = {name: [task.name for task in each.tasks] for name, each in DECLARED.items()}
 
 each = pytest.mark.parametrize("name", DECLARED)
@@ -64,7 +63,7 @@ def test_its_readme_says_what_a_user_must_know() -> None:
             assert f"github.com/{declared.release.repository}" in text, name
             registry = declared.release.registry
             made = f"> docs/examples/{name}/{registry}"
-            assert (EXAMPLES / name / registry).exists() or made in text, name
+            assert Path(declared.home, registry).exists() or made in text, name
 
 
 def test_its_sample_loads_and_has_a_prompt() -> None:

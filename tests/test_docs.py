@@ -561,12 +561,8 @@ def test_declarations_and_readers_of_the_guide_are_read(tmp_path: Path) -> None:
     definition = msgspec.convert({**keys, **labels}, LabelDefinition)
     assert [*definition.labels] == ["蘊含", "唔蘊含"]
     (source,) = blocks("python")
-    row = {
-        "stem": "邊個？",
-        "choices": {"text": ["甲", "乙"], "label": ["1", "2"]},
-        "key": "2",
-    }
-    (tmp_path / "test.json").write_text(json.dumps({"data": [row]}), "utf-8")
+    article = {"questions": ["邊個？"], "options": [["甲", "乙"]], "answers": ["B"]}
+    (tmp_path / "test.json").write_text(json.dumps([article]), "utf-8")
     made: dict[str, Any] = {}
     exec(source, made)
     assert [*made["rows"](tmp_path, "test")] == [

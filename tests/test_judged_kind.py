@@ -1,4 +1,4 @@
-"""The kind `judged` in both harnesses: docs/examples/beaver_zh_hk, and made-up rubrics."""
+"""The kind `judged` in both harnesses: the set beaver_zh_hk, and made-up rubrics."""
 
 import json
 import os
@@ -32,7 +32,7 @@ from .answering import by_word
 from .lm_eval.evaluating import evaluate
 from .reports.harness_runs import AnsweringLM, answering_model, run_inspect, run_lm_eval
 
-EXAMPLES = Path(__file__).parents[1] / "docs" / "examples"
+EXAMPLES = Path(__file__).parents[1] / "hkcanto_tasks" / "sets"
 TASK = "beaver_zh_hk"
 
 # A word of the prompt → the answer, and the judge's reply.

@@ -1,4 +1,4 @@
-"""Benchmarks from outside the package: docs/examples/yue_benchmark, and made-up ones.
+"""Benchmarks from outside the package: the set yue_benchmark like a user's, and made-up ones.
 
 They are found by `HKCANTO_BENCHMARKS`, as for a user; nothing in the package names them.
 """
@@ -32,9 +32,17 @@ from .lm_eval.evaluating import evaluate
 from .tasks.declaring import QUIZ
 from .unwatched import UNWATCHED
 
-EXAMPLES = Path(__file__).parents[1] / "docs" / "examples"
-SIZES = {"yue_mmlu": 3721, "yue_arc_c": 1171, "yue_gsm8k": 1319}
-OTHERS = {"yue_trans_en_yue": 200, "yue_trans_zh_yue": 200, "yue_truthfulqa": 817}
+EXAMPLES = Path(__file__).parents[1] / "hkcanto_tasks" / "sets"
+SIZES = {
+    "yue_benchmark_mmlu": 3721,
+    "yue_benchmark_arc_c": 1171,
+    "yue_benchmark_gsm8k": 1319,
+}
+OTHERS = {
+    "yue_benchmark_trans_en_yue": 200,
+    "yue_benchmark_trans_zh_yue": 200,
+    "yue_benchmark_truthfulqa": 817,
+}
 YUE = tuple(SIZES)
 
 # Inspect's own mock model reports no usage, and then needs a download to count tokens.
@@ -141,7 +149,7 @@ def test_inspect_runs_it_by_the_name_of_the_task(
     inspect_cli: Callable[..., Any], letters: str
 ) -> None:
     run = inspect_cli(
-        *("--model", "letters/b", "-T", "task=yue_mmlu"),
+        *("--model", "letters/b", "-T", "task=yue_benchmark_mmlu"),
         task="hkcanto/run",
         HKCANTO_BENCHMARKS=str(EXAMPLES),
         PYTHONPATH=letters,
@@ -157,9 +165,9 @@ def test_the_command_lists_and_shows_it() -> None:
     listed = CliRunner().invoke(app, ["list", "yue"]).output
     for task in YUE:
         assert f"hkcanto/run -T task={task}" in listed
-    shown = CliRunner().invoke(app, ["show", "yue_mmlu"]).output
+    shown = CliRunner().invoke(app, ["show", "yue_benchmark_mmlu"]).output
     assert "單項選擇題" in shown
-    assert "lm_eval --model … --tasks yue_mmlu" in shown
+    assert "lm_eval --model … --tasks yue_benchmark_mmlu" in shown
 
 
 ENDS = [
@@ -255,18 +263,24 @@ def test_both_harnesses_score_it_alike(task: str, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("yue")
 def test_a_number_is_read_from_the_answer_and_the_solution() -> None:
-    results = in_lm_eval("yue_gsm8k")
+    results = in_lm_eval("yue_benchmark_gsm8k")
     judged = {
         sample["doc"]["target"]: sample["acc"]
-        for sample in results["samples"]["yue_gsm8k"]
+        for sample in results["samples"]["yue_benchmark_gsm8k"]
     }
     assert judged == {"31": 1.0, "10": 0.0, "7,500": 0.0}
 
 
 @pytest.mark.usefixtures("yue")
 def test_an_answer_may_be_the_number_of_its_option() -> None:
-    targets = {sample.id: sample.target for sample in load_task("yue_arc_c").samples}
-    assert targets == {"yue_arc_c/1": "B", "yue_arc_c/2": "A", "yue_arc_c/3": "C"}
+    targets = {
+        sample.id: sample.target for sample in load_task("yue_benchmark_arc_c").samples
+    }
+    assert targets == {
+        "yue_benchmark_arc_c/1": "B",
+        "yue_benchmark_arc_c/2": "A",
+        "yue_benchmark_arc_c/3": "C",
+    }
 
 
 @pytest.mark.usefixtures("yue")
@@ -275,10 +289,12 @@ def test_worked_examples_are_refused_in_plain_words() -> None:
         "shots=5, but there are no worked examples: the data has no dev file for it"
     )
     with pytest.raises(OptionError, match=expected):
-        in_lm_eval("yue_mmlu", num_fewshot=5)
+        in_lm_eval("yue_benchmark_mmlu", num_fewshot=5)
     with pytest.raises(OptionError, match=expected):
-        tasks.run(task="yue_mmlu", shots=5)
-    output = CliRunner().invoke(app, ["show", "yue_gsm8k", "--shots", "5"]).output
+        tasks.run(task="yue_benchmark_mmlu", shots=5)
+    output = (
+        CliRunner().invoke(app, ["show", "yue_benchmark_gsm8k", "--shots", "5"]).output
+    )
     assert expected in " ".join(output.split())
 
 

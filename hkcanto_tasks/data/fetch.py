@@ -84,12 +84,14 @@ class DataFolder:
         root: The folder that file paths start from. A hub data set has one per commit; before the
             first download it does not exist.
         recorded: Checksums and origins of the release's files; empty if they are not known.
+        is_floating: Whether neither the declaration nor the user pins the data.
     """
 
     name: str
     kind: Literal["local", "sample", "cache", "own"]
     root: Path
     recorded: Registry = field(default_factory=dict)
+    is_floating: bool = False
 
     def fetch(
         self,
@@ -544,6 +546,7 @@ class HubFolder(GitHubFolder):
         self._commit = ""
         self._pin = revision_variable(name)
         self._revision = os.environ.get(self._pin) or release.revision or ""
+        self.is_floating = not self._revision
         revision = quote(self._revision or "default", safe="")
         self._registry = inside(
             home, f"registry.{revision}.sha256", self._pin, DataNotFound

@@ -14,7 +14,7 @@ from ..declarations import Subject, TaskDefinition, TaskVariant
 from ..errors import CatalogueError, DataCorrupt, DataNotFound
 from .fetch import DataFolder
 from .releases import inside
-from .tables import Table, as_text, is_file, read_bytes, read_table, table_of
+from .tables import Row, Table, as_text, is_file, read_bytes, read_table, table_of
 
 
 class ReleaseRows:
@@ -169,9 +169,19 @@ class ReleaseRows:
             content = read_bytes(path)
             self._hashes[file] = sha256(content).hexdigest()
             part = read_table(path, columns, self._definition, content)
-            table.rows.extend(part.rows)
+            table.rows.extend(filter(self._is_wanted, part.rows))
             table.bad.extend(part.bad)
         return table
+
+    def _is_wanted(self, row: Row) -> bool:
+        """Return whether a row has the values that the task declares in `where`."""
+        for column, values in self._definition.where.items():
+            wanted = (values,) if isinstance(values, str) else values
+            if not row.has(column.lower()):
+                raise row.lacks("value for where", column, [column])
+            if as_text(row.find([column.lower()])) not in wanted:
+                return False
+        return True
 
     def _by_subject(self, table: Table) -> dict[str, Table]:
         """Return the rows of each subject; all rows, unless a column names the subject."""

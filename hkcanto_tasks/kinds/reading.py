@@ -58,7 +58,8 @@ def read_samples(
 
 def unread_columns(kind: Kind, columns: Iterable[str]) -> list[str]:
     """Return the columns of a file that neither the kind reads nor the prompt shows."""
-    known = {*kind.reads, *(name.lower() for name in kind.definition.ignored)}
+    declared = (*kind.definition.ignored, *kind.definition.where)
+    known = {*kind.reads, *(name.lower() for name in declared)}
     for place in kind.placeholders:
         known.update(kind.columns(place))
     known |= {name.partition(".")[0] for name in known}  # a path begins with a column

@@ -255,7 +255,7 @@ def tables_of(task: str) -> tuple[PublishedTable, ...]:
     """
     wanted = find_task(task).whole
     names: set[str] = set()
-    for name, variant in named_tasks().items():
+    for name, variant in named_tasks(with_sets=True).items():
         if variant.whole == wanted:
             names.add(name)
     tables: list[PublishedTable] = []
@@ -335,7 +335,7 @@ def _contradiction(column: PublishedColumn) -> str:
     """Return how a column contradicts itself or the catalogue; empty if it does not."""
     if bool(column.tasks) + bool(column.mean_of) != 1 and not column.unmeasured:
         return "must have either tasks or mean_of, or say why in unmeasured"
-    if absent := sorted(set(column.tasks) - named_tasks().keys()):
+    if absent := sorted(set(column.tasks) - named_tasks(with_sets=True).keys()):
         return f"has tasks that do not exist: {absent}"
     for task in column.named:
         if mismatch := _mismatch(column, task):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hkcanto_lm_eval import task_path
-from hkcanto_tasks.catalogue import BENCHMARKS, benchmarks, named_tasks
+from hkcanto_tasks.catalogue import BENCHMARKS, benchmarks, is_set, named_tasks
 from hkcanto_tasks.declarations import Benchmark, TaskVariant
 
 from .config import Config, averages_over
@@ -50,7 +50,7 @@ def add_from_outside(
     if Path(task_path()).resolve() not in scanned:
         return
     try:
-        for benchmark in benchmarks():
+        for benchmark in benchmarks(with_sets=True):
             if not is_packaged(benchmark):
                 _add(benchmark, index, builtin, entry)
     except Exception as error:
@@ -63,10 +63,15 @@ def _add(
     builtin: Path,
     entry: Any,
 ) -> None:
-    """Add the tasks and groups of a benchmark; those in a user's own file stay as they are."""
+    """Add the tasks and groups of a benchmark; those in a user's own file stay as they are.
+
+    A public set takes no name that lm-eval has.
+    """
     from .task import CatalogueTask
 
     for name, config in configurations(benchmark).items():
+        if name in index and is_set(benchmark):
+            continue
         path = index[name].yaml_path if name in index else None
         if path and not Path(path).is_relative_to(builtin):
             continue
@@ -95,7 +100,7 @@ def configurations(benchmark: Benchmark) -> dict[str, Config]:
         {'task': 'hkmmlu_cot'}
     """
     configs: dict[str, Config] = {}
-    for task in named_tasks().values():
+    for task in named_tasks(with_sets=True).values():
         is_main = task.scope == "task"
         if task.benchmark.name != benchmark.name:
             continue

@@ -396,7 +396,7 @@ class TestTasks:
 class TestTasksFromOutside:
     """Benchmarks named by `HKCANTO_BENCHMARKS`, for which lm-eval has no file."""
 
-    QUIZ = "yue_arc_c"
+    QUIZ = "yue_benchmark_arc_c"
 
     @pytest.fixture
     def places(self, tmp_path: Path) -> dict[str, str]:
@@ -406,7 +406,7 @@ class TestTasksFromOutside:
         folders = dict.fromkeys(
             ("HOME", "TMPDIR", "XDG_CACHE_HOME", "HKCANTO_CACHE"), str(home)
         )
-        examples = REPOSITORY / "docs/examples"
+        examples = REPOSITORY / "hkcanto_tasks/sets"
         return {
             "HKCANTO_BENCHMARKS": str(examples),
             "HKCANTO_DATA": "sample",
@@ -418,7 +418,12 @@ class TestTasksFromOutside:
     ) -> None:
         environment = installed.using(each_release)
         index = environment.index(env=places)
-        names = {self.QUIZ, "yue_mmlu", "yue_mmlu_arts", "yue_mmlu_by_subject"}
+        names = {
+            self.QUIZ,
+            "yue_benchmark_mmlu",
+            "yue_benchmark_mmlu_arts",
+            "yue_benchmark_mmlu_by_subject",
+        }
         assert {index.yaml[name] for name in names} <= {"-1", "None"}
         assert is_ours(installed, index.yaml[TASK])
         assert not [*Path(places["HOME"]).iterdir()]
@@ -429,7 +434,7 @@ class TestTasksFromOutside:
         environment = installed.using(each_release)
         listed = environment.start("-m", "lm_eval", "ls", "tasks", **places)
         assert f"|{self.QUIZ} " in listed.stdout, listed.stderr
-        asked = ("--tasks", f"{self.QUIZ},yue_mmlu_by_subject")
+        asked = ("--tasks", f"{self.QUIZ},yue_benchmark_mmlu_by_subject")
         validated = environment.start("-m", "lm_eval", "validate", *asked, **places)
         assert "All tasks found and valid" in validated.stdout, validated.stderr
         code = (
@@ -439,7 +444,8 @@ class TestTasksFromOutside:
             "from lm_eval.models.dummy import DummyLM\n"
             "class Model(DummyLM):\n"
             "    tokenizer = None\n"
-            "results = simple_evaluate(Model(), tasks=['yue_arc_c', 'yue_mmlu_by_subject'],\n"
+            "results = simple_evaluate(Model(), tasks=['yue_benchmark_arc_c',\n"
+            "    'yue_benchmark_mmlu_by_subject'],\n"
             "    bootstrap_iters=0, limit=1, task_manager=TaskManager())\n"
             "print(json.dumps([results['configs'], results['groups']], default=str))\n"
         )
@@ -447,10 +453,10 @@ class TestTasksFromOutside:
         configs, groups = json.loads(printed.splitlines()[-1])
         assert configs[self.QUIZ]["metadata"]["signature"].startswith("yue-arc-c|")
         assert {
-            "yue_mmlu_arts",
-            "yue_mmlu_by_subject::yue_mmlu_arts",
+            "yue_benchmark_mmlu_arts",
+            "yue_benchmark_mmlu_by_subject::yue_benchmark_mmlu_arts",
         } & configs.keys()  # in 0.5
-        assert "acc,none" in groups["yue_mmlu_by_subject"]
+        assert "acc,none" in groups["yue_benchmark_mmlu_by_subject"]
         home = Path(places["HOME"])
         assert [
             path for path in home.rglob("*") if path.suffix in (".py", ".yaml")

@@ -20,7 +20,7 @@ from ..reports.building import a_run, notes, tables
 from ..scripts import REPOSITORY
 from .constraint_answers import answers_to
 
-FOLDER = REPOSITORY / "docs" / "examples" / "hkcanto_if"
+FOLDER = REPOSITORY / "hkcanto_tasks" / "sets" / "hkcanto_if"
 LANGUAGES = {"yue": "cantonese", "zh": "written_chinese"}
 
 
@@ -169,7 +169,7 @@ def test_an_answer_that_does_not_read_the_request_earns_what_the_readme_says() -
         "only the words that the prompt asks for": floor(wanted),
     }
     assert max(floors.values()) <= 0.02
-    readme = (FOLDER / "README.md").read_text("utf-8")
+    readme = (REPOSITORY / "docs/examples/hkcanto_if/README.md").read_text("utf-8")
     for answer, share in floors.items():
         assert f"| {answer} | {100 * share:.1f} % |" in readme, (answer, share)
     published = (FOLDER / "published" / "1.csv").read_text("utf-8").splitlines()[1:]

@@ -79,7 +79,9 @@ def columns(results: Results) -> list[BoardColumn]:
         newest = _newest(groups[key])
         setting = _setting(groups[key][0])
         board_columns.append(BoardColumn(newest, tiers(newest), setting))
-    order = {name: position for position, name in enumerate(named_tasks())}
+    order = {
+        name: position for position, name in enumerate(named_tasks(with_sets=True))
+    }
     board_columns.sort(key=lambda column: order[column.kind.task.whole])
     return board_columns
 
@@ -332,7 +334,7 @@ def _template(results: Results) -> Template:
 
 def _tables(columns_by_task: Mapping[str, Columns]) -> Iterator[BenchmarkTable]:
     """Yield the tables of the benchmarks that have results."""
-    for benchmark in benchmarks():
+    for benchmark in benchmarks(with_sets=True):
         tasks = list[tuple[TaskDefinition, Columns]]()
         for task in benchmark.tasks:
             if task.name in columns_by_task:

@@ -41,7 +41,7 @@ def joined_runs(runs: Sequence[Run], skipped: list[SkippedLog]) -> list[Run]:
         else:
             skipped += merge.superseded
             joined_groups.append(merge.run())
-    order = [*named_tasks()]
+    order = [*named_tasks(with_sets=True)]
     return sorted(joined_groups, key=lambda run: order.index(run.task))
 
 

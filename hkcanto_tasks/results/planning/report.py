@@ -149,7 +149,7 @@ def plan_from_assumption(
         title = (
             f"Plan for differences with a standard deviation of {deviation:g} points"
         )
-    known = {benchmark.name for benchmark in benchmarks()}
+    known = {benchmark.name for benchmark in benchmarks(with_sets=True)}
     tasks = _tasks_of(names or known)
     chosen = {name: find_task(name) for name in names if name not in known}
     parts = []
@@ -170,7 +170,7 @@ def plan_from_assumption(
 def _tasks_of(names: Collection[str]) -> dict[str, TaskVariant]:
     """Return the tasks of benchmarks and their parts, without variants and subjects."""
     tasks = {}
-    for task in named_tasks().values():
+    for task in named_tasks(with_sets=True).values():
         if task.scope == "subject" or task.variant.suffix:
             continue
         if task.benchmark.name in names:

@@ -239,7 +239,7 @@ def _chosen(runs: Sequence[Run], names: Sequence[str]) -> Sequence[Run]:
     chosen = set[Run]()
     for name in names:
         tasks = {name}
-        if name not in named_tasks():
+        if name not in named_tasks(with_sets=True):
             tasks = {task.name for task in chosen_tasks([name])}
         members = [run for run in runs if tasks & {run.task, run.definition.name}]
         if not members:
