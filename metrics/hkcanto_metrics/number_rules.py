@@ -680,6 +680,8 @@ class Part:
 
     def _is_of_other(self, number: Result) -> bool:
         """Whether a number is said of something other than what the question asks for."""
+        if not self._asked.after:  # nothing is known of it
+            return False
         near = max(0, number.start - _LINE)
         before = self._search("clause_before", near, number.start)
         after = self._match("clause_after", number.end, self._end)

@@ -57,6 +57,8 @@ def _tidy(match: re.Match[str]) -> str:
 
 def value_of(match: re.Match[str]) -> Fraction | None:
     """Return the value of a match of `number`; `None` if it has none."""
+    if match["plain"] == match[0]:  # like most
+        return _plain(match[0])
     if match["tenths"]:
         tenths = _plain(match["tenths"])
         half = 5 if match["and_half"] else 0
