@@ -41,6 +41,7 @@ def rescore(
     task: Annotated[str, option("Task of a .jsonl.", metavar="TASK")] = "",
     model: Annotated[str, option(_MODEL, metavar="NAME")] = "",
     columns: Annotated[str, option(_COLUMNS, metavar="FIELD=COLUMN,…")] = "",
+    encoding: Annotated[str, option("Encoding of a .jsonl.", metavar="NAME")] = "utf-8",
     reader: Annotated[str, option(_READER, metavar="MODEL")] = "",
     grader: Annotated[str, option(_GRADER, metavar="MODEL")] = "",
     any_task: Annotated[bool, option(_ANY, "--any")] = False,
@@ -72,7 +73,9 @@ def rescore(
 
     declared = columns_of(columns)
     with progress("Scoring") as advance:
-        runs, skipped = rescoring.rescore(paths, task, model, declared, advance)
+        runs, skipped = rescoring.rescore(
+            paths, task, model, declared, advance, encoding
+        )
     if reader:
         reread(runs, reader)
     if grader:

@@ -11,7 +11,7 @@ from textwrap import shorten
 from typing import Any
 
 from ..declarations import Subject, TaskDefinition, TaskVariant
-from ..errors import CatalogueError, DataCorrupt, DataNotFound
+from ..errors import CatalogueError, DataCorrupt, DataNotFound, OptionError
 from .fetch import DataFolder
 from .releases import inside
 from .tables import Row, Table, as_text, is_file, read_bytes, read_table, table_of
@@ -294,10 +294,20 @@ def _fitting(
                 yield split, match[0], match.groupdict().get("stem", "")
 
 
+_DATASETS_WITHOUT_SCRIPTS = 4
+
+
 def _data_files(root: Path, configuration: str) -> Mapping[str, Any]:
     """Return the files of each split of a hub data set's configuration or folder."""
-    from datasets import load_dataset_builder
+    import datasets
 
+    # Earlier versions run a Python file that is named after the folder.
+    if int(datasets.__version__.partition(".")[0]) < _DATASETS_WITHOUT_SCRIPTS:
+        raise OptionError(
+            f"datasets {datasets.__version__} would run scripts of {root}: "
+            "pip install -U 'datasets>=4'"
+        )
+    load_dataset_builder = datasets.load_dataset_builder
     try:
         if configuration and (root / configuration).is_dir():
             builder = load_dataset_builder(str(root / configuration), None)

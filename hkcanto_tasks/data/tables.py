@@ -540,7 +540,7 @@ def _text(path: Path, content: bytes) -> str:
 
 def _refuse_encoding(path: Path, content: bytes) -> None:
     """Refuse a text in an encoding that can be named; damaged UTF-8 is left to the caller."""
-    encoding = _encoding(content)
+    encoding = likely_encoding(content)
     if encoding:
         raise DataCorrupt(
             f"{path} is in {encoding}, not UTF-8. Convert it: "
@@ -548,7 +548,7 @@ def _refuse_encoding(path: Path, content: bytes) -> None:
         )
 
 
-def _encoding(content: bytes) -> str:
+def likely_encoding(content: bytes) -> str:
     """Return the encoding that a text seems to have, as iconv calls it; empty if unknown."""
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "UTF-16"

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from hkcanto_tasks import read_runs
+from hkcanto_tasks import load_task, read_runs
 from hkcanto_tasks.cli import app
+from hkcanto_tasks.data.rows import _data_files
+from hkcanto_tasks.errors import OptionError
 
 from ..publishing.conftest import rename
 from .harness_runs import AnsweringLM, run_lm_eval
@@ -139,3 +141,45 @@ def test_drafts_of_what_is_published_are_not_logs(small: Path, tmp_path: Path) -
     runs = read_runs(tmp_path / "runs")
     assert [run.model for run in runs] == ["acme/small"]
     assert not runs.skipped
+
+
+# ---------------------------------------------------------------------- answers of other tools
+
+
+@pytest.mark.parametrize("encoding", ["big5hkscs", "cp950", "gb18030", "gbk", "utf-16"])
+def test_answers_in_another_encoding_are_named_or_decoded(
+    encoding: str, tmp_path: Path
+) -> None:
+    rows = [
+        {"id": sample.id, "response": f"答案係{sample.target}。"}
+        for sample in load_task("hkmmlu", "hk_law").samples
+    ]
+    file = tmp_path / "answers.jsonl"
+    text = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+    encoded = "gb18030" if encoding == "gbk" else encoding
+    file.write_bytes(text.encode(encoded))
+    command = ("rescore", file, "--task", "hkmmlu", "-o", tmp_path / "out")
+    done = hkcanto(*command)
+    said = " ".join(done.output.split())
+    assert done.exit_code == 1
+    assert "answers.jsonl, line 1: byte 0x" in said
+    assert "--encoding" in said
+    done = hkcanto(*command, "--encoding", encoding)
+    assert done.exit_code == 0, done.output
+    assert "Accuracy 100.00 %" in " ".join(done.output.split())
+    assert (
+        "--encoding nope is unknown" in hkcanto(*command, "--encoding", "nope").output
+    )
+
+
+def test_no_version_of_datasets_that_runs_scripts_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import datasets
+
+    script = tmp_path / "cfg" / "cfg.py"
+    script.parent.mkdir()
+    script.write_text("raise SystemExit('it ran')")
+    monkeypatch.setattr(datasets, "__version__", "2.18.0")
+    with pytest.raises(OptionError, match=r"datasets 2.18.0 would run scripts"):
+        _data_files(tmp_path, "cfg")

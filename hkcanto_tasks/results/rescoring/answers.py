@@ -1,5 +1,6 @@
 """Answers in a file of another tool, one JSON object per line."""
 
+import codecs
 from collections.abc import Mapping
 from pathlib import Path
 from string import ascii_uppercase
@@ -9,6 +10,7 @@ import msgspec
 
 from hkcanto_metrics.reasoning import response_as_text
 
+from ...data.tables import likely_encoding
 from ...errors import LogError, OptionError, on_disk
 from ..logs.items import UNREADABLE, decode, reason
 
@@ -60,18 +62,25 @@ def columns_of(text: str) -> dict[str, str]:
     return columns
 
 
-def read_answers(path: Path, declared: Mapping[str, str]) -> list[Answer]:
+def read_answers(
+    path: Path,
+    declared: Mapping[str, str],
+    encoding: str = "utf-8",
+) -> list[Answer]:
     """Read a file of answers with one JSON object per line.
 
     Args:
         path: The file.
         declared: The names of columns that are not those of `COLUMNS`.
+        encoding: The encoding of the file.
 
     Raises:
-        LogError: It has no answers, lacks the columns, or a line has another form.
+        OptionError: The encoding does not exist.
+        LogError: It is in another encoding, has no answers, lacks the columns, or a line has
+            another form.
         DataNotFound: It cannot be read.
     """
-    rows = _rows(path)
+    rows = _rows(path, encoding)
     columns = {role: role for role in COLUMNS} | dict(declared)
     for role in ("response", *declared):
         column = columns[role]
@@ -85,10 +94,11 @@ def read_answers(path: Path, declared: Mapping[str, str]) -> list[Answer]:
     return [_answer(path, line, row, columns) for line, row in rows.items()]
 
 
-def _rows(path: Path) -> dict[int, dict[str, Any]]:
+def _rows(path: Path, encoding: str) -> dict[int, dict[str, Any]]:
     """Return the rows of a file by their lines, from 1."""
     with on_disk(path):
-        lines = path.read_bytes().removeprefix(_BYTE_ORDER_MARK).splitlines()
+        content = _in_utf8(path, path.read_bytes(), encoding)
+    lines = content.removeprefix(_BYTE_ORDER_MARK).splitlines()
     rows = {}
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -101,6 +111,32 @@ def _rows(path: Path) -> dict[int, dict[str, Any]]:
                 f"({reason(error)})."
             ) from error
     return rows
+
+
+def _in_utf8(path: Path, content: bytes, encoding: str) -> bytes:
+    """Return the content of a file in UTF-8.
+
+    Raises:
+        OptionError: The encoding does not exist.
+        LogError: The content is in another encoding.
+    """
+    try:
+        # Python writes halves of surrogate pairs, which `decode` replaces.
+        is_utf8 = codecs.lookup(encoding).name == "utf-8"
+        text = content.decode(encoding, "surrogatepass" if is_utf8 else "strict")
+    except LookupError as error:
+        raise OptionError(
+            f"--encoding {encoding} is unknown. Give one such as big5 or gb18030."
+        ) from error
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        likely = likely_encoding(content)
+        advice = f"Give its encoding: --encoding {likely or 'NAME, such as big5'}."
+        raise LogError(
+            f"{path}, line {line}: byte {content[error.start]:#04x} is not {encoding}. "
+            f"{advice}"
+        ) from error
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _answer(

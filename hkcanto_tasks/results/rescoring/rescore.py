@@ -28,6 +28,7 @@ def rescore(
     model: str,
     columns: Mapping[str, str],
     progress: Callable[[int, int], None],
+    encoding: str = "utf-8",
 ) -> tuple[list[RescoredRun], list[SkippedLog]]:
     """Score existing answers again.
 
@@ -37,6 +38,7 @@ def rescore(
         model: The model of files of answers; if empty, the file's name.
         columns: The names of columns in files of answers, if they are not those of `COLUMNS`.
         progress: Called with the number of files read so far and the total.
+        encoding: The encoding of files of answers.
 
     Returns:
         The runs, and the logs that could not be used.
@@ -53,7 +55,8 @@ def rescore(
     for done, file in enumerate(files, 1):
         if file.suffix == ".jsonl":
             loaded = loaded or _loaded_task(task, file)
-            runs.append(_run_of_answers(file, loaded, model or file.stem, columns))
+            answers = read_answers(file, columns, encoding)
+            runs.append(_run_of_answers(file, loaded, model or file.stem, answers))
         else:
             for run in rescored_runs(file):
                 if isinstance(run, SkippedLog):
@@ -104,7 +107,7 @@ def _run_of_answers(
     file: Path,
     loaded: LoadedTask,
     model: str,
-    columns: Mapping[str, str],
+    answers: Sequence[Answer],
 ) -> RescoredRun:
     """Score the answers in a file of another tool.
 
@@ -117,7 +120,6 @@ def _run_of_answers(
             f"{loaded.task.name} compares log-likelihoods, but {file} has texts. "
             f"Give --task {loaded.task.definition.name}."
         )
-    answers = read_answers(file, columns)
     failures = Counter(answer.failure for answer in answers if answer.failure)
     if failures.total() == len(answers):
         raise LogError(
