@@ -42,7 +42,7 @@ _ENDINGS = {
 }
 # These solvers send the catalogue's request and keep the response.
 _FAITHFUL_SOLVERS = ("", "generate")
-_REQUEST_SETTINGS = (
+REQUEST_SETTINGS = (
     "solver",
     "enable_thinking",
     "chat_template_args",
@@ -522,7 +522,7 @@ class Run:
         # Each harness has its own names of these settings.
         if self.harness == other.harness:
             settings = dict(self.settings)
-            sent |= _differences(settings, dict(other.settings), _REQUEST_SETTINGS)
+            sent |= _differences(settings, dict(other.settings), REQUEST_SETTINGS)
         return differences | sent
 
     @property

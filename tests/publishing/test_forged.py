@@ -132,6 +132,7 @@ def board_page(logs: Path, tmp_path: Path) -> str:
 
     from hkcanto_tasks.cli import app
 
+    shutil.rmtree(tmp_path / "site", ignore_errors=True)
     done = CliRunner().invoke(app, ["board", str(logs), "-o", str(tmp_path / "site")])
     assert done.exit_code == 0, done.output
     page = tmp_path / "site" / "tasks" / "quiz.html"
@@ -316,3 +317,50 @@ def test_an_address_with_a_password(
     said = refused(tmp_path / "out", lm_eval.save(), *WHO[:-1], url)
     assert "--url has a password or key" in said
     assert "secret" not in said
+
+
+def _to_come(results: Json) -> None:
+    results["date"] = 4_102_444_800.0  # 2100
+
+
+def test_a_log_of_the_year_2100(lm_eval: LmEvalLog, tmp_path: Path) -> None:
+    _to_come(lm_eval.results)
+    said = refused(tmp_path / "out", lm_eval.save(), *WHO)
+    assert "its time is in the future: 2100-01-01" in said
+
+
+def test_decoding_that_is_not_the_tasks(lm_eval: LmEvalLog, tmp_path: Path) -> None:
+    for sample in lm_eval.samples:
+        settings = sample["arguments"]["gen_args_0"]["arg_1"]
+        settings |= {"do_sample": True, "temperature": 0.7, "max_gen_toks": 4096}
+    lm_eval.save()
+    assert publish("card", tmp_path / "out", lm_eval.file.parent).exit_code == 0
+    (card,) = (tmp_path / "out").rglob("card.md")
+    assert "| Quiz, 0-shot, temperature 0.7, at most 4,096 tokens, not 12 |" in (
+        card.read_text("utf-8")
+    )
+
+
+def test_a_record_that_its_items_contradict(lm_eval: LmEvalLog, tmp_path: Path) -> None:
+    folder = tmp_path / "records"
+    done = publish("eee", folder, lm_eval.save(), *WHO, "--items")
+    assert done.exit_code == 0, done.output
+    assert "Self-reported" in board_page(folder, tmp_path)
+    (items,) = folder.rglob("*_samples.jsonl")
+    text = items.read_text("utf-8")
+    items.write_text(text.replace('"score": 1.0', '"score": 0.0'), "utf-8")
+    assert "Self-reported" not in board_page(folder, tmp_path)
+
+
+def test_a_record_with_more_answers_than_all(
+    lm_eval: LmEvalLog, tmp_path: Path
+) -> None:
+    folder = tmp_path / "records"
+    assert publish("eee", folder, lm_eval.save(), *WHO).exit_code == 0
+    (file,) = folder.rglob("*.json")
+    record = json.loads(file.read_text("utf-8"))
+    unread = record["evaluation_results"][1]["score_details"]
+    assert unread["score"] == 0
+    unread["score"] = 0.5
+    file.write_text(json.dumps(record), "utf-8")
+    assert "Self-reported" not in board_page(folder, tmp_path)

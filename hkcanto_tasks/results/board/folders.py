@@ -12,7 +12,7 @@ from ..logs.items import UNREADABLE, reason
 from ..publishing.runs import publishable_runs
 from ..runs import Run
 from ..statistics.estimates import value_of
-from .records import PublishedResult, read_record
+from .records import PublishedResult, read_record, refuse_other_items
 
 
 class LeftOut(NamedTuple):
@@ -177,6 +177,10 @@ def _result_of_run(run: Run, source: str) -> PublishedResult | LeftOut:
 
 def _result_of_record(file: Path, source: str) -> PublishedResult | LeftOut:
     try:
-        return read_record(file.read_bytes(), source)
+        result = read_record(file.read_bytes(), source)
+        items = file.with_name(f"{file.stem}_samples.jsonl")
+        if items.is_file():
+            refuse_other_items(result, items.read_bytes())
+        return result
     except UNREADABLE as error:
         return LeftOut(source, reason(error))

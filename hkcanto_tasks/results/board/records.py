@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import inf, isclose
+from statistics import fmean
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -20,6 +21,7 @@ from ...signatures import OUTSIDE_THE_PROTOCOL, Signature
 from ..logs.checking import published_signature
 from ..publishing.eee import LIBRARIES, UNITS
 from ..publishing.runs import MODEL
+from ..runs import UNREAD
 from ..statistics.intervals import Estimate, published_estimate
 
 Standing = Literal["checked", "not compared", "self-reported", "published"]
@@ -133,6 +135,14 @@ class _Model(_Details, frozen=True, kw_only=True):
     id: Annotated[
         str, msgspec.Meta(pattern=rf"(?a)^({MODEL.pattern})\Z", max_length=200)
     ]
+
+
+class _ItemScore(msgspec.Struct, frozen=True):
+    score: float
+
+
+class _ItemLine(msgspec.Struct, frozen=True):
+    evaluation: _ItemScore
 
 
 class _File(msgspec.Struct, frozen=True):
@@ -256,7 +266,53 @@ def _values(entries: Sequence[_Evaluation], kind: Kind) -> dict[str, Estimate]:
         if counts[name] > 1:
             raise LogError(f"it contradicts itself: it has {name} {counts[name]} times")
         values[name] = _checked_value(entry.score_details, figure, kind)
+    _refuse_right_and_unread(values, figures)
     return values
+
+
+def _refuse_right_and_unread(
+    values: Mapping[str, Estimate],
+    figures: Mapping[str, Figure],
+) -> None:
+    """Refuse an accuracy that unread answers leave no room for.
+
+    Raises:
+        LogError: More answers than all are right or unread.
+    """
+    for name in UNREAD:
+        for other, value in values.items():
+            figure = figures[other]
+            is_accuracy = figure.averages == "acc" and figure.over == "questions"
+            if name not in values or not is_accuracy or figure.part:
+                continue
+            if value.value + values[name].value > 1 + _ROUNDING:
+                raise LogError(
+                    f"it contradicts itself: {other} is {value.value:g}, but {name} is "
+                    f"{values[name].value:g}"
+                )
+
+
+def refuse_other_items(result: PublishedResult, items: bytes) -> None:
+    """Refuse a record whose own file of items has another headline.
+
+    Args:
+        result: The record.
+        items: The content of its file of items.
+
+    Raises:
+        LogError: The items have another mean.
+        MsgspecError: The file is not in the form of such a file.
+    """
+    figure = result.kind.headline
+    if figure.form != "mean" or figure.over != "questions":
+        return
+    lines = msgspec.json.Decoder(_ItemLine).decode_lines(items)
+    mean = fmean(line.evaluation.score for line in lines)
+    if not isclose(mean, result.headline.value, abs_tol=_ROUNDING):
+        raise LogError(
+            f"it contradicts itself: {figure.name} is {result.headline.value:g}, but "
+            f"{mean:g} by its file of items"
+        )
 
 
 def _checked_value(

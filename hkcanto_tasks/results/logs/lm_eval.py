@@ -476,7 +476,7 @@ def _values(collection: Any) -> Any:
 def _model(results: _Results) -> tuple[str, Settings]:
     """Return the model's name and its settings."""
     backend = str(results.config.get("model"))
-    arguments = _arguments(results.config.get("model_args"))
+    arguments = model_arguments(results.config.get("model_args"))
     # If no argument names the model, lm-eval invents a random name.
     name = results.model_name
     if name not in arguments.values():
@@ -485,7 +485,7 @@ def _model(results: _Results) -> tuple[str, Settings]:
     for key, value in arguments.items():
         if value != name:
             settings[key] = value
-    for key, value in _arguments(results.config.get("gen_kwargs")).items():
+    for key, value in model_arguments(results.config.get("gen_kwargs")).items():
         settings[f"gen {key}"] = value
     settings["backend"] = backend
     settings["chat template"] = "yes" if results.chat_template_sha else ""
@@ -493,7 +493,7 @@ def _model(results: _Results) -> tuple[str, Settings]:
     return str(name), settings_of(settings)
 
 
-def _arguments(logged: Any) -> Json:
+def model_arguments(logged: Any) -> Json:
     """Return arguments that lm-eval logs as a dictionary or as `a=b,c=d`."""
     arguments = logged or {}
     if isinstance(logged, str):

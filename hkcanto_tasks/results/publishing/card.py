@@ -14,7 +14,7 @@ from ..reports.presentation import figure_title, task_title
 from ..reports.renderers.formatting import interval_text, value_text
 from ..runs import Run
 from ..statistics.estimates import value_of
-from .runs import Publication, Publisher
+from .runs import Publication, Publisher, unusual_decoding
 
 
 def publication(runs: Sequence[Run], by: Publisher) -> Publication:
@@ -42,6 +42,7 @@ def _template() -> Template:
         unit_of,
         value_text,
         interval_text,
+        unusual_decoding,
     ):
         environment.globals[function.__name__] = function
     text = files(__package__).joinpath("card.md.j2").read_text("utf-8")

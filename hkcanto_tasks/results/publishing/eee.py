@@ -21,7 +21,13 @@ from ..reports.presentation import figure_title, short_name
 from ..runs import Run
 from ..statistics.estimates import value_of
 from ..statistics.intervals import Estimate
-from .runs import NotPublishable, Publication, Publisher, folder_of
+from .runs import (
+    NotPublishable,
+    Publication,
+    Publisher,
+    folder_of,
+    unusual_decoding,
+)
 
 LIBRARIES = {"lm-eval": "lm_eval", "inspect": "inspect_ai"}
 _ENGINES = {
@@ -257,10 +263,10 @@ def _generation(run: Run) -> dict[str, object]:
     arguments: dict[str, object] = {**run.generation}
     if run.kind.task.variant.cot or "reasoning" in run.options:
         arguments["reasoning"] = True
-    return {
-        "generation_args": arguments,
-        "additional_details": {"shots": str(run.shots), **run.options},
-    }
+    details = {"shots": str(run.shots), **run.options}
+    if departure := unusual_decoding(run):
+        details["not_as_the_task"] = departure
+    return {"generation_args": arguments, "additional_details": details}
 
 
 def _items(run: Run, record: dict[str, Any]) -> str:

@@ -18,7 +18,13 @@ from ..reports.presentation import figure_title, short_name
 from ..reports.renderers.formatting import interval_text
 from ..runs import Run
 from ..statistics.estimates import value_of
-from .runs import NotPublishable, Publication, Publisher, folder_of
+from .runs import (
+    NotPublishable,
+    Publication,
+    Publisher,
+    folder_of,
+    unusual_decoding,
+)
 
 try:
     from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
@@ -82,6 +88,12 @@ def _entry(run: Run, by: Publisher) -> EvalResultEntry:
     assert headline is not None
     in_per_cent = figure.unit in ("share", "rate")  # as in the papers
     interval = f"95 % interval {interval_text(headline, unit_of(figure))}"
+    notes = [
+        f"{figure_title(run, figure)}, {interval}",
+        unusual_decoding(run),
+        "" if run.compared else "not compared with the release",
+        run.signature.text,
+    ]
     return EvalResultEntry(
         dataset_id=hub.repo_id,
         task_id=run.task,
@@ -89,5 +101,5 @@ def _entry(run: Run, by: Publisher) -> EvalResultEntry:
         date=run.created.isoformat(),
         source_url=by.url or None,
         source_name=(by.name or None) if by.url else None,
-        notes=f"{figure_title(run, figure)}, {interval}; {run.signature.text}",
+        notes="; ".join(filter(None, notes)),
     )

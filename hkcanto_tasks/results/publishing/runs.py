@@ -8,13 +8,14 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
 from ...errors import HKCantoError
 from ..audit import Audit, audit
 from ..frames import Runs
-from ..logs.checking import is_name_of
+from ..logs.checking import is_name_of, kind_of
 from ..runs import Run
 from ..statistics.estimates import harness_agreement
 
@@ -35,6 +36,7 @@ _PUBLIC_SETTINGS = (
 # If there is an adapter, lm-eval names the model after it; `pretrained` is then the base model.
 _WEIGHTS = ("peft", "delta", "lora_local_path", "pretrained", "model_path")
 _WEIGHTS_BESIDE_NAME = ("revision", "subfolder", "peft", "delta")
+_CLOCKS_DIFFER = timedelta(days=1)
 _UNSET = ("None", "False")
 _GIVE_NAME = "Give the model's name on the hub: publish ORGANISATION/NAME=PATH."
 
@@ -185,11 +187,26 @@ def _refusal_of_task(run: Run) -> str:
         return f"{run.departure}: the catalogue's task sends something else. Run it unchanged."
     if run.outdated:
         return f"it {run.outdated}."
+    if run.created > datetime.now(UTC) + _CLOCKS_DIFFER:
+        return f"its time is in the future: {run.created:%Y-%m-%d}. Correct the clock."
     if not run.trusted_data:
         return (
             f"its data ({run.data}) is not a published revision. Run it on the release."
         )
     return ""
+
+
+def unusual_decoding(run: Run) -> str:
+    """Return how the decoding of a run departs from its task's; empty if it does not."""
+    words: list[str] = []
+    if not run.kind.is_generative:
+        return ""
+    if run.decoding not in ("greedy", "decoding unknown"):
+        words.append(run.decoding)
+    limit = kind_of(run.signature).max_tokens
+    if run.sent.max_tokens not in (None, limit):
+        words.append(f"at most {run.sent.max_tokens:,} tokens, not {limit:,}")
+    return ", ".join(words)
 
 
 def _refusal_of_coverage(run: Run) -> str:

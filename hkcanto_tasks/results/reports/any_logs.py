@@ -21,7 +21,8 @@ from ...figures import Figure
 from ..logs import argument, logs_in
 from ..logs.inspect import head_and_samples
 from ..logs.items import UNREADABLE, decode, reason
-from ..runs import Floats, positions_by_name
+from ..logs.lm_eval import model_arguments
+from ..runs import REQUEST_SETTINGS, Floats, positions_by_name
 from ..statistics.matching import (
     RESAMPLES,
     SEED,
@@ -375,6 +376,8 @@ def _remarks(
 ) -> Iterator[str]:
     """Say how items were matched, what is left out, and how else the logs differ."""
     pairs = matched.pairs
+    if a.path.read_bytes() == b.path.read_bytes():
+        yield "both are the same log, or copies of it"
     if matched.changed is not None:
         yield (
             f"matched by id; {matched.changed:,} of {len(a.responses):,} texts differ "
@@ -535,7 +538,13 @@ def _lm_eval_settings(head: Mapping[str, Any], task: str) -> dict[str, Any]:
             settings[name] = source.get(name)
     for name in ("n-shot", "versions"):
         settings[name] = head.get(name, {}).get(task)
-    return settings
+    arguments = model_arguments(head.get("config", {}).get("model_args"))
+    return settings | _request_settings(arguments)
+
+
+def _request_settings(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a model that change what it is sent, such as `enable_thinking`."""
+    return {name: arguments[name] for name in REQUEST_SETTINGS if name in arguments}
 
 
 def inspect_samples(path: Path) -> tuple[Any, list[dict[str, Any]]]:
@@ -572,7 +581,7 @@ def _inspect_log(path: Path) -> AnyLog:
         path,
         responses,
         numbers_of(reported),
-        settings,
+        settings | _request_settings(about.model_args),
     )
 
 
