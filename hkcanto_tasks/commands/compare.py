@@ -20,6 +20,9 @@ _CANDIDATES = (
 _ANY = (
     "The two logs are of tasks that are not ours: items are matched by text; no ranks."
 )
+_DRESS = (
+    "Compare a model on two tasks with the same items, in another language or script."
+)
 _ALLOWED = "Signature parts or settings that may differ under a gate, such as shots,temperature."
 _METRIC = option("Compare this figure instead of the headline.", metavar="FIGURE")
 
@@ -51,6 +54,7 @@ def compare(
     ] = None,
     task: Annotated[list[str] | None, option(_TASKS, metavar="TASK")] = None,
     any_task: Annotated[bool, option(_ANY, "--any")] = False,
+    dress: Annotated[str | None, option(_DRESS, metavar="TASK,TASK")] = None,
     allow_differences: Annotated[str | None, option(_ALLOWED, metavar="NAME,…")] = None,
     seed: Annotated[int, option("Seed of the resampling.", metavar="N", min=0)] = 1234,
     resamples: Annotated[
@@ -80,10 +84,22 @@ def compare(
         raise typer.BadParameter(
             "--any cannot be used with --gate: the figures of unknown items have no bounds."
         )
+    if dress and (any_task or task or gate is not None):
+        raise typer.BadParameter("--dress cannot be used with --any, --task or --gate.")
     status = 0
     with errors_without_traceback(status=2):
         form = format_of(output, format)
-        if any_task:
+        if dress:
+            from ..results.reports.dress import compare_dresses
+            from ..results.statistics.matching import Resampling
+
+            report = compare_dresses(
+                runs,
+                dress.split(","),
+                metric=metric,
+                resampling=Resampling(seed, resamples),
+            )
+        elif any_task:
             from ..results.reports.any_logs import compare_any
 
             report = compare_any(

@@ -1,0 +1,175 @@
+"""The report of `hkcanto compare --dress`: the same items in another language or script.
+
+The first two numbers of a model are paired by item, and so are the drops of two models.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...errors import ComparisonError, OptionError
+from ..logs import read_runs
+from ..runs import Run
+from ..statistics.intervals import Estimate, paired_mean_interval
+from ..statistics.matching import Paired, Resampling, match_dresses, points_of
+from ..statistics.paired import adjusted
+from ..statistics.validity import no_verdict, unread_run
+from .blocks import Block, Note, Report, Section, TableColumn, report_of, table
+from .blocks import units_of as display_units
+from .pairs import RunPair, effects_table, verdict
+from .presentation import footer_of, measure_title
+
+
+class _Dressed(NamedTuple):
+    """One model on the items of two tasks.
+
+    Attributes:
+        label: The model's name.
+        runs: Its run on each task.
+        items: The paired items.
+        keys: The items' ids without the name of a task.
+    """
+
+    label: str
+    runs: tuple[Run, Run]
+    items: Paired
+    keys: Sequence[str]
+
+
+def compare_dresses(
+    paths: Sequence[str],
+    tasks: Sequence[str],
+    *,
+    metric: str | None,
+    resampling: Resampling,
+) -> Report:
+    """Compare each model's runs of two tasks that ask the same items, and the models' drops.
+
+    Args:
+        paths: Logs or folders of logs.
+        tasks: The two tasks, such as `hkcanto_mmlu_yue` and `hkcanto_mmlu_en`.
+        metric: A figure of both; by default the first task's headline.
+        resampling: The random exchanges of tests.
+
+    Raises:
+        HKCantoError: There are not two tasks (`OptionError`), or no model ran both on the same items
+            (`ComparisonError`).
+    """
+    if len(tasks) != 2:
+        raise OptionError("--dress takes two tasks: hkcanto_mmlu_yue,hkcanto_mmlu_en.")
+    runs_of: dict[tuple[int, str], dict[str, Run]] = defaultdict(dict)
+    read = read_runs(paths)
+    for run in read.runs:
+        runs = runs_of[run.argument, run.label]
+        if run.task in runs and run.task in tasks:
+            raise ComparisonError(f"{run.label} has two runs of {run.task}. Name one.")
+        runs[run.task] = run
+    models = []
+    for (_, label), runs in runs_of.items():
+        if {*tasks} <= runs.keys():
+            first, second = (runs[task] for task in tasks)
+            items, keys = match_dresses(first, second, metric, resampling)
+            models.append(_Dressed(label, (first, second), items, keys))
+    if not models:
+        raise ComparisonError(f"no model has runs of both {' and '.join(tasks)}.")
+    blocks = [*_blocks(models, tasks)]
+    return report_of(
+        [Section("The same items in two dresses", blocks, "dress", is_summary=True)],
+        title=f"{tasks[0]} and {tasks[1]}",
+        footer=footer_of([run for model in models for run in model.runs]),
+        records={"dresses": [_record(model) for model in models]},
+    )
+
+
+def _blocks(models: Sequence[_Dressed], tasks: Sequence[str]) -> Iterator[Block]:
+    effects = adjusted([model.items.effect() for model in models])
+    pairs = []
+    for model, effect in zip(models, effects, strict=True):
+        unread = [*filter(None, map(unread_run, model.runs))]
+        figure = model.items.figure
+        measure = measure_title(model.runs[0], figure)
+        pairs.append(RunPair(model.label, figure, effect, measure, unread=unread))
+    for pair in pairs:
+        yield Note(verdict(pair, tasks), "verdict")
+    for model in models:
+        for remark in _remarks(model):
+            yield Note(f"{model.label}: {remark}", "warning")
+    for pair in pairs:
+        if pair.unread:
+            yield Note(" · ".join(no_verdict(pair.unread)), "warning")
+    read = [pair for pair in pairs if not pair.unread]
+    yield effects_table("dress", "Model by model", read, tasks)
+    drops = [
+        (f"{b.label} against {a.label}", _difference(a, b))
+        for a, b in combinations(models, 2)
+    ]
+    if drops:
+        _, points = display_units(models[0].items.figure)
+        yield table(
+            "drops",
+            "Difference of the changes",
+            drops,
+            [
+                (TableColumn("Models"), lambda drop: drop[0]),
+                (
+                    TableColumn(
+                        "Difference",
+                        points,
+                        f"Change from {tasks[0]} to {tasks[1]} of the one minus that of the other.",
+                    ),
+                    lambda drop: drop[1].times(points_of(models[0].items.figure)),
+                ),
+            ],
+        )
+
+
+def _difference(a: _Dressed, b: _Dressed) -> Estimate:
+    """Return the change of one model minus that of another, over the items of both.
+
+    Raises:
+        ComparisonError: They have no item in common.
+    """
+    common = sorted({*a.keys} & {*b.keys})
+    if not common:
+        raise ComparisonError(f"{a.label} and {b.label} have no item in common.")
+    changes = []
+    for model in (a, b):
+        position = {key: index for index, key in enumerate(model.keys)}
+        chosen = [position[key] for key in common]
+        changes.append((model.items.b - model.items.a)[chosen, 0])
+    mask = np.isin(np.array(a.keys), common)
+    items = a.items.where(mask)
+    differences = changes[1] - changes[0]
+    shares = items.shares
+    value = float(np.average(differences, weights=shares))
+    low, high = paired_mean_interval(
+        differences, items.clusters, weights=shares, largest=2.0
+    )
+    return Estimate(value, low, high, len(common))
+
+
+def _remarks(model: _Dressed) -> Iterator[str]:
+    """Yield what else differs between the two runs of a model."""
+    first, second = model.runs
+    for run in model.runs:
+        without = len(run.items) - len(model.keys)
+        if without:
+            yield (
+                f"{without:,} of {len(run.items):,} items of {run.task} have no partner with the same "
+                "answer, and are left out"
+            )
+    if first.signature.shots != second.signature.shots:
+        yield f"{first.signature.shots} and {second.signature.shots} shots differ, too"
+
+
+def _record(model: _Dressed) -> Mapping[str, Any]:
+    return {
+        "model": model.label,
+        "tasks": [run.task for run in model.runs],
+        "figure": model.items.figure.name,
+        **asdict(replace(model.items.effect(), name=model.label)),
+    }
