@@ -63,7 +63,7 @@ def statements_of(texts: Mapping[str, str]) -> dict[frozenset[int], str]:
 
 def _shared_start(texts: Mapping[str, str]) -> int:
     """How many characters all options begin with, without a sign or a part of a word."""
-    prefix = min(texts.values(), key=len)
+    prefix = min(texts.values(), key=len, default="")
     while not all(text.startswith(prefix) for text in texts.values()):
         prefix = prefix[:-1]
     return len(SAYS["start"].findall(prefix)[0])
