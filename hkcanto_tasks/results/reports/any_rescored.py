@@ -5,7 +5,7 @@ differ, or that nobody could read, is counted by what happened to it.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import takewhile
 from pathlib import Path
@@ -53,6 +53,8 @@ _FATE_OF_REASON = {
     "none: refusal": "refused",
     "none: empty": "empty",
 }
+_UNUSABLE = "have no choices A to J with one answer"
+_MOST_UNUSABLE = 0.05
 _LONGEST = 400  # characters of a response that is shown
 _HOW = (
     "The harness's score of each item is that of its log. Ours is the letter that the response "
@@ -120,16 +122,7 @@ def rescore_any(
     Raises:
         LogError: Nothing can be read again; the message says why.
     """
-    tasks: dict[str, list[_Reread]] = {}
-    problems: list[str] = []
-    for path in paths:
-        for file in [path] if path.is_file() else logs_in(path):
-            try:
-                for name, items in _tasks_of(file, *columns):
-                    key = name if name not in tasks else f"{name} ({file.name})"
-                    tasks[key] = [*map(_reread, items)]
-            except UNREADABLE as error:
-                problems.append(f"{file} is left out: {reason(error)}.")
+    tasks, problems = _reread_tasks(paths, columns)
     if not tasks:
         lines = "\n".join(problems) or "no log of lm-eval or Inspect"
         raise LogError(f"nothing to read again: {lines}")
@@ -152,6 +145,30 @@ def rescore_any(
     return report_of_tests(
         tests, _SIDES, warnings, resampling, "Responses read again", further
     )
+
+
+def _reread_tasks(
+    paths: Sequence[Path],
+    columns: Sequence[str],
+) -> tuple[dict[str, list[_Reread]], list[str]]:
+    """Return the responses of each task, read again, and what is left out."""
+    tasks: dict[str, list[_Reread]] = {}
+    problems: list[str] = []
+    for path in paths:
+        for file in [path] if path.is_file() else logs_in(path):
+            try:
+                for name, items in _tasks_of(file, *columns):
+                    key = name if name not in tasks else f"{name} ({file.name})"
+                    usable = [item for item in items if item]
+                    tasks[key] = [*map(_reread, usable)]
+                    if len(usable) < len(items):
+                        count = len(items) - len(usable)
+                        problems.append(
+                            f"{key}: {count:,} items {_UNUSABLE}; left out."
+                        )
+            except UNREADABLE as error:
+                problems.append(f"{file} is left out: {reason(error)}.")
+    return tasks, problems
 
 
 def _log(name: str, answers: Sequence[_Reread], *, is_ours: bool) -> AnyLog:
@@ -249,11 +266,11 @@ def letter_of(value: Any, options: Mapping[str, str]) -> str:
 def _tasks_of(
     file: Path,
     *columns: str,
-) -> Iterator[tuple[str, list[_Item]]]:
+) -> Iterator[tuple[str, Sequence[_Item | None]]]:
     """Yield the tasks of a log with their items; of lm-eval, for each of its filters."""
     if not file.name.startswith("results_"):
         head, samples = inspect_samples(file)
-        yield head.eval.task, _all_items(map(_item_of_sample, samples), "")
+        yield head.eval.task, _mostly_usable([*map(_item_of_sample, samples)], "")
         return
     for head, task, path in lm_eval_tasks(file):
         if head["configs"][task].get("output_type") != "generate_until":
@@ -263,24 +280,28 @@ def _tasks_of(
         for row in rows_of(path):
             filters[row.get("filter", "none")].append(_item_of_row(row, *columns))
             names = ", ".join(row["doc"])
-        advice = f" Declare them: --choices COLUMN --answer COLUMN (it has {names})"
+        advice = f"; declare them: --choices COLUMN --answer COLUMN (it has {names})"
         for name, items in filters.items():
             title = task if len(filters) == 1 else f"{task}, {name}"
-            yield title, _all_items(items, advice)
+            yield title, _mostly_usable(items, advice)
 
 
-def _all_items(items: Iterable[_Item | None], advice: str) -> list[_Item]:
-    """Return the items of a task, if every one is usable."""
-    listed = [*items]
-    usable = [item for item in listed if item]
-    if not usable or len(usable) < len(listed):
-        count = f"{len(listed) - len(usable):,} of {len(listed):,} items"
-        raise LogError(f"{count} have no choices A to J with one answer.{advice}")
-    return usable
+def _mostly_usable(
+    items: Sequence[_Item | None], advice: str
+) -> Sequence[_Item | None]:
+    """Return the items of a task, if nearly all are usable.
+
+    Raises:
+        LogError: More than a few are not.
+    """
+    count = items.count(None)
+    if not items or count > _MOST_UNUSABLE * len(items):
+        raise LogError(f"{count:,} of {len(items):,} items {_UNUSABLE}{advice}")
+    return items
 
 
 def _item_of_sample(sample: Mapping[str, Any]) -> _Item | None:
-    """Return an item of Inspect; None if it has no choices, or not one target among them."""
+    """Return an item of Inspect; None unless it has choices and one target among them."""
     choices = sample.get("choices") or ()
     options = dict(zip(_LETTERS, choices, strict=False))
     target = letter_of(only_one(sample["target"]), options)
@@ -313,7 +334,7 @@ def _item_of_row(
     choices: str = "",
     answer: str = "",
 ) -> _Item | None:
-    """Return an item of lm-eval; None if it has no choices, or not one target among them."""
+    """Return an item of lm-eval; None unless it has choices and one target among them."""
     doc = row["doc"]
     options = _options_of_doc(doc, choices)
     targets = [row.get("target"), *map(doc.get, _TARGETS)]
