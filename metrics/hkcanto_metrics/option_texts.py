@@ -46,7 +46,7 @@ def values_of(texts: Mapping[str, str]) -> tuple[dict[Fraction | str, str], str]
             units.add(unit_of(quantity))
     if len(values) < len(texts) or len(units) > 1:
         return {}, ""
-    return values, units.pop()
+    return values, units.pop() if units else ""
 
 
 def statements_of(texts: Mapping[str, str]) -> dict[frozenset[int], str]:
