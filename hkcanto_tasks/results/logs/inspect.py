@@ -5,6 +5,7 @@ They are read without Inspect, which needs seconds to import and minutes for lar
 
 import re
 import struct
+import sys
 import zipfile
 import zlib
 from collections import defaultdict
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
+from io import BytesIO
 from itertools import chain
 from math import inf
 from operator import sub
@@ -475,14 +477,26 @@ def _unpacked(file: BinaryIO, member: zipfile.ZipInfo) -> bytes:
     if member.compress_type == zipfile.ZIP_DEFLATED:
         data = zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, limit)
     elif member.compress_type == _ZSTANDARD:
-        import zstandard
-
-        decompressor = zstandard.ZstdDecompressor()
-        with decompressor.stream_reader(data, read_across_frames=True) as reader:
-            data = reader.read(limit)
+        data = _unpacked_zstandard(data, limit)
     if len(data) != member.file_size:
         raise LogError("damaged: its size differs from the archive's entry")
     return data
+
+
+def _unpacked_zstandard(data: bytes, limit: int) -> bytes:
+    """Return at most `limit` bytes of Zstandard's frames."""
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+
+        with zstd.open(BytesIO(data)) as reader:
+            return reader.read(limit)
+    else:
+        import zstandard
+
+        decompressor = zstandard.ZstdDecompressor()
+        with decompressor.stream_reader(data, read_across_frames=True) as stream:
+            content: bytes = stream.read(limit)
+        return content
 
 
 # ---------------------------------------------------------------------- what was sent
