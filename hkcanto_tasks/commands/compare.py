@@ -58,7 +58,7 @@ def compare(
     allow_differences: Annotated[str | None, option(_ALLOWED, metavar="NAME,…")] = None,
     seed: Annotated[int, option("Seed of the resampling.", metavar="N", min=0)] = 1234,
     resamples: Annotated[
-        int, option("Number of resamples.", metavar="N", min=100)
+        int, option("Number of resamples.", metavar="N", min=100, max=1_000_000)
     ] = 10_000,
     output: Output = None,
     format: FormatOption = None,  # noqa: A002

@@ -212,7 +212,8 @@ class ReleaseRows:
             return table_of([*reader[function](self.folder.root, split)], name)
         except DataCorrupt:
             raise
-        except Exception as error:
+        # A reader that calls `sys.exit` would end the command without a word.
+        except (Exception, SystemExit) as error:
             raise CatalogueError(
                 f"{name} fails on the {split} rows in {self.folder.root}: "
                 f"{type(error).__name__}: {error}. Correct the reader."

@@ -2,19 +2,26 @@
 
 import json
 import shutil
+import zipfile
 import zlib
+from collections.abc import Callable
+from copy import copy as copy_of
 from pathlib import Path
+from typing import Any
 
 import pytest
+from inspect_ai import Epochs
 from typer.testing import CliRunner, Result
 
+from hkcanto import tasks
 from hkcanto_tasks import load_task, read_runs
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.data.rows import _data_files
 from hkcanto_tasks.errors import OptionError
 
 from ..publishing.conftest import rename
-from .harness_runs import AnsweringLM, run_lm_eval
+from ..tasks.declaring import QUIZ
+from .harness_runs import AnsweringLM, answering_model, run_inspect, run_lm_eval
 
 TASK = "hkcanto_translation_zh_yue"
 
@@ -183,3 +190,88 @@ def test_no_version_of_datasets_that_runs_scripts_is_used(
     monkeypatch.setattr(datasets, "__version__", "2.18.0")
     with pytest.raises(OptionError, match=r"datasets 2.18.0 would run scripts"):
         _data_files(tmp_path, "cfg")
+
+
+# ---------------------------------------------------------------------- logs of Inspect
+
+
+@pytest.fixture
+def law(tmp_path: Path) -> Path:
+    """A log of four items in two epochs, in JSON; the model says A."""
+    return run_inspect(
+        tmp_path / "law",
+        tasks.hkmmlu(subjects="hk_law"),
+        model=answering_model(lambda _: "A"),
+        log_format="json",
+        limit=4,
+        epochs=Epochs(2, "max"),
+    )
+
+
+def rewritten(log: Path, change: Callable[[dict[str, Any]], object]) -> Path:
+    text = json.loads(log.read_text("utf-8"))
+    change(text)
+    log.write_text(json.dumps(text), "utf-8")
+    return log
+
+
+def test_figures_of_another_reducer_are_not_compared_with_means(law: Path) -> None:
+    said = " ".join(hkcanto("report", law, "--full").output.split())
+    assert "of the reducer max; these are means over epochs" in said
+    assert "Was the log edited" not in said
+
+
+def test_edited_scores_are_shown_and_not_published(law: Path) -> None:
+    def edit(log: dict[str, Any]) -> None:
+        for sample in log["samples"]:
+            score = sample["scores"]["judged"]
+            score["history"] = [{"value": score["value"]}, {"value": {"acc": 1.0}}]
+            score["value"] = {**score["value"], "acc": 1.0}
+
+    (run,) = read_runs(rewritten(law, edit)).runs
+    assert set(run.items.values["acc"].tolist()) == {1.0}
+    assert "8 scores were edited by hand" in " ".join(run.notes)
+
+
+def test_a_log_without_our_scores_says_why(law: Path) -> None:
+    def other_scorer(log: dict[str, Any]) -> None:
+        for sample in log["samples"]:
+            sample["scores"] = {"match": {"value": "C"}}
+
+    def no_samples(log: dict[str, Any]) -> None:
+        log["samples"] = None
+
+    said = " ".join(hkcanto("report", rewritten(law, other_scorer)).output.split())
+    assert "no sample with a score of 'judged', only of match: " in said
+    said = " ".join(hkcanto("report", rewritten(law, no_samples)).output.split())
+    assert "no samples (--no-log-samples?)" in said
+
+
+def test_entries_of_an_archive_that_share_bytes(tmp_path: Path) -> None:
+    log = run_inspect(tmp_path, tasks.phonology(), limit=2)
+    bomb = tmp_path / "bomb.eval"
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", "{}")
+        archive.writestr("samples/0.json", " " * 1_000_000)
+        for number in range(1, 1_000):
+            member = copy_of(archive.filelist[-1])
+            member.filename = f"samples/{number}.json"
+            archive.filelist.append(member)
+    runs = read_runs([log, bomb])
+    ((_, why, *_),) = runs.skipped
+    assert "shares bytes with another entry" in why
+
+
+def test_a_reader_that_ends_the_process_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "quiz"
+    home.mkdir()
+    text = QUIZ + 'reader = "rows.py:rows"\n'
+    (home / "benchmark.toml").write_text(text, "utf-8")
+    reader = "import sys\n\n\ndef rows(folder, split):\n    sys.exit(0)\n"
+    (home / "rows.py").write_text(reader, "utf-8")
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(home))
+    done = hkcanto("estimate", "quiz")
+    assert done.exit_code == 1
+    assert "SystemExit" in done.output

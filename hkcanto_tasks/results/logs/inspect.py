@@ -9,14 +9,14 @@ import sys
 import zipfile
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
-from io import BytesIO
+from io import SEEK_END, BytesIO
 from itertools import chain
 from math import inf
-from operator import sub
+from operator import attrgetter, sub
 from pathlib import Path
 from statistics import fmean
 from typing import Annotated, Any, BinaryIO, NamedTuple
@@ -61,6 +61,8 @@ _FINGERPRINT = re.compile(rb'"system_fingerprint":\s*"([^"]+)"')
 Samples = dict[str, Callable[[], Any]]
 """Name of a sample → a function that decodes it."""
 
+_LARGEST_LOG = 1 << 30  # bytes of all samples, unless the archive itself is large
+_LARGEST_RATIO = 100
 _LARGEST = 64 << 20  # Bytes of a sample; an archive of 2 MB may unpack to gigabytes.
 
 
@@ -169,14 +171,17 @@ def inspect_runs(path: Path, new_rows: NewItemRows) -> Iterator[Run | SkippedLog
     if missing := left_out(answers.problems, scored, expected):
         yield SkippedLog(path, missing)
     elif not scored:
-        raise LogError(_why_no_scores(log, len(samples)))
+        raise LogError(_why_no_scores(log, len(samples), answers.scorers))
     for task, items in answers.items.items():
         if len(items):
             yield _run(path, log, answers, task)
 
 
-def _why_no_scores(log: _Log, samples: int) -> str:
+def _why_no_scores(log: _Log, samples: int, scorers: Collection[str]) -> str:
     """Return why a log has no scored sample, and what to do."""
+    if scorers:
+        names = ", ".join(sorted(scorers))
+        return f"no sample with a score of {_SCORER!r}, only of {names}: {SCORE_AGAIN}"
     if log.status == "success" and samples:
         return f"no sample with a score (--no-score?): {SCORE_AGAIN}"
     if log.status == "success":
@@ -200,6 +205,8 @@ class _Answers:
         epochs: Task, item and epoch of each sample.
         spans: The start and end of each sample that was answered by a model.
         unscored: Number of samples without a score.
+        scorers: The names of other scorers of these.
+        edited: Number of samples whose score was edited afterwards.
         problems: Why samples could not be read.
     """
 
@@ -219,6 +226,8 @@ class _Answers:
         self.epochs: list[str] = []
         self.spans: list[tuple[float, float]] = []
         self.unscored = 0
+        self.scorers: set[str] = set()
+        self.edited = 0
         self.problems: list[str] = []
 
     @property
@@ -233,7 +242,9 @@ class _Answers:
         needs_score = items.NEEDS_SCORES or sample.error
         if needs_score and _SCORER not in (sample.scores or {}):
             self.unscored += 1
+            self.scorers |= {*(sample.scores or {})}
             return
+        self.edited += bool((sample.scores or {}).get(_SCORER, {}).get("history"))
         if not self.scored:
             self.sent = _requested(self.planned, sample)
         metadata = sample.metadata
@@ -377,6 +388,12 @@ def _notes(log: _Log, answers: _Answers) -> Iterator[str]:
         yield WITH_SYSTEM
     if other := _other_model(log.eval, answers):
         yield other
+    if answers.edited:
+        yield f"{answers.edited} scores were edited by hand: the figures have the edited values"
+    reducers = {str(score.get("reducer") or "mean") for score in log.scores}
+    if reducers and "mean" not in reducers:
+        names = ", ".join(sorted(reducers))
+        yield f"Inspect's figures are of the reducer {names}; these are means over epochs"
     if answers.unscored:
         total = answers.scored + answers.unscored
         yield f"{answers.unscored} of {total} items have no score, because of errors"
@@ -450,6 +467,8 @@ def _head_and_members(
             "a zip archive without header.json, so it is not a log of Inspect"
         )
 
+    _refuse_bomb(members.values(), file)
+
     def load(member: zipfile.ZipInfo) -> Any:
         return decode(_unpacked(file, member), decoder)
 
@@ -462,6 +481,26 @@ def _head_and_members(
         if name.startswith("samples/"):
             samples[name] = partial(load, members[name])
     return decode(_unpacked(file, header), _LOG), samples
+
+
+def _refuse_bomb(members: Iterable[zipfile.ZipInfo], file: BinaryIO) -> None:
+    """Refuse an archive whose entries share bytes, or unpack to far more than any log.
+
+    Raises:
+        LogError: It is one.
+    """
+    end = 0
+    unpacked = 0
+    for member in sorted(members, key=attrgetter("header_offset")):
+        if member.header_offset < end:
+            raise LogError(
+                f"damaged: {member.filename} shares bytes with another entry"
+            )
+        end = member.header_offset + member.compress_size
+        unpacked += member.file_size
+    packed = file.seek(0, SEEK_END)
+    if unpacked > max(_LARGEST_LOG, _LARGEST_RATIO * packed):
+        raise LogError(f"its {packed:,} bytes would unpack to {unpacked:,}")
 
 
 def _unpacked(file: BinaryIO, member: zipfile.ZipInfo) -> bytes:
@@ -631,9 +670,15 @@ def _add(items: ItemRows, sample: _LoggedSample) -> None:
     scores = sample.scores or {}
     logged = scores.get(_SCORER, {}).get("metadata") or {}
     usage = sample.output.get("usage") or {}
+    judgement = msgspec.convert(logged.get("judgement"), Judgement | None)
+    if judgement and scores[_SCORER].get("history"):
+        edited = msgspec.convert(scores[_SCORER]["value"], dict[str, float | None])
+        judgement = msgspec.structs.replace(
+            judgement, values={**judgement.values, **edited}
+        )
     items.add(
         sample.metadata,
-        msgspec.convert(logged.get("judgement"), Judgement | None),
+        judgement,
         "".join(_parts(message, "text")),
         reasoning="\n".join(_parts(message, "reasoning")),
         further=dict(_judge_values(scores)),
@@ -728,6 +773,8 @@ def _reported(scores: list[Json], task: str) -> Reported:
     metrics: Json = {}
     figures: Json = {}
     for score in reversed(scores):  # the first of several reducers counts
+        if score.get("reducer") not in (None, "", "mean"):
+            continue  # such as the maximum over epochs
         if score.get("scorer") == _SCORER:
             metrics |= score["metrics"]
         elif "mean" in score["metrics"]:  # a judge's

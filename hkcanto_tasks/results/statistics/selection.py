@@ -160,6 +160,10 @@ def _difference(
     return Estimate(change, change - reach, change + reach, items)
 
 
+_MOST_COMPARISONS = 2_000_000_000  # of a pair in a draw
+_FEWEST_DRAWS = 1_000
+
+
 def all_pairs(
     parts: Floats,
     *,
@@ -187,6 +191,8 @@ def all_pairs(
     squares = np.diag(products)
     errors = np.sqrt(np.maximum(0, squares[:, None] + squares - 2 * products))
     errors[errors < _ROUNDING] = 0
+    # With hundreds of runs, fewer draws: their pairs would take minutes.
+    draws = min(draws, max(_FEWEST_DRAWS, _MOST_COMPARISONS // errors.size))
     usable = np.where(errors > 0, errors, np.inf)
     total = centered.sum(axis=0)
     drawn = [

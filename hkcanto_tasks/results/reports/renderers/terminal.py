@@ -140,6 +140,9 @@ def _most_important(rows: Sequence[ShownRow]) -> Iterator[ShownRow]:
             yield row
 
 
+_NARROWEST_COLUMN = 2  # a character and the space before the next column
+
+
 def _fitting_grid(
     columns: Sequence[TableColumn],
     rows: Sequence[ShownRow],
@@ -149,7 +152,8 @@ def _fitting_grid(
     # How wide a grid would be if nothing limited it.
     options = console.options.update(width=10_000)
     positions = [n for n, column in enumerate(columns) if not column.beneath]
-    for count in range(len(positions), 0, -1):
+    most = min(len(positions), max(1, console.width // _NARROWEST_COLUMN))
+    for count in range(most, 0, -1):
         grid = _grid(columns, rows, positions[:count])
         if console.measure(grid, options=options).minimum <= console.width:
             break
