@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from hkcanto_tasks.tasks import task_as_run
+
 from .conftest import LETTERS, declare
 from .forging import InspectLog, Json, LmEvalLog
 from .test_publishing import WHO, publish, refused
@@ -336,9 +338,9 @@ def test_decoding_that_is_not_the_tasks(lm_eval: LmEvalLog, tmp_path: Path) -> N
     lm_eval.save()
     assert publish("card", tmp_path / "out", lm_eval.file.parent).exit_code == 0
     (card,) = (tmp_path / "out").rglob("card.md")
-    assert "| Quiz, 0-shot, temperature 0.7, at most 4,096 tokens, not 12 |" in (
-        card.read_text("utf-8")
-    )
+    limit = task_as_run("quiz").max_tokens
+    departure = f"temperature 0.7, at most 4,096 tokens, not {limit}"
+    assert f"| Quiz, 0-shot, {departure} |" in card.read_text("utf-8")
 
 
 def test_a_record_that_its_items_contradict(lm_eval: LmEvalLog, tmp_path: Path) -> None:
