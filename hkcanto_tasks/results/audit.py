@@ -18,7 +18,7 @@ from ..kinds.base import Kind
 from ..kinds.judged import Judged
 from ..prompts import Prompt
 from ..samples import Sample
-from ..signatures import Signature
+from ..signatures import Signature, parse_signature
 from ..tasks import LoadedTask, load_task
 from .logs import read_log
 from .logs.checking import kind_of, options_of, published_signature
@@ -104,6 +104,18 @@ def _fault_of_items(run: Run, release: LoadedTask | None) -> str:
             return rows.fault
     if sum(map(len, collectors)) < len(run.items):
         return f"some of its items cannot be read again. {_TAKE_LOG_AS_WRITTEN}"
+    return "" if release is None else _fault_of_release(run, release)
+
+
+def _fault_of_release(run: Run, release: LoadedTask) -> str:
+    """Return how a run as a whole differs from a run on the release; empty if it does not."""
+    missing = len({sample.id for sample in release.samples}.difference(run.items.ids))
+    if missing:
+        return f"{missing:,} items of the data {run.data} are missing. Run it again."
+    rationale = dict(parse_signature(release.signature).options).get("rationale", "")
+    logged = run.options.get("rationale", "")
+    if logged != rationale:
+        return f"its signature has rationale:{logged or 'none'}, not {rationale or 'none'}."
     return ""
 
 
@@ -214,6 +226,8 @@ class _AuditedRows(ItemRows):
 
     def _is_prompt(self, prompt: Prompt, sample: Sample, evidence: Evidence) -> bool:
         """Return whether all logged requests are those of a prompt."""
+        if not evidence.requests:
+            return False
         kind = self.kind
         multiturn = kind.multiturn
         forms = [prompt.messages(multiturn=multiturn)]

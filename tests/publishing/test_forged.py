@@ -91,6 +91,19 @@ def _one_prompt(log: LmEvalLog) -> None:
     log.prompt(log.samples[-1], lambda text: text + " ")
 
 
+def _dropped(log: LmEvalLog) -> None:
+    log.samples.remove(log.wrong())
+
+
+def _no_prompts(log: LmEvalLog) -> None:
+    for sample in log.samples:
+        sample["arguments"] = {}
+
+
+def _long_ago(log: LmEvalLog) -> None:
+    log.results["date"] = -5.0
+
+
 def _signed(old: str, new: str) -> Callable[[LmEvalLog], None]:
     return lambda log: log.sign(old, new)
 
@@ -106,6 +119,11 @@ LM_EVAL = {
     "shots that lm-eval recorded": (_shots_recorded, "shots:0, not shots:5"),
     "the answer in each prompt": (_hint, "another prompt than the catalogue's"),
     "a system message without its hashes": (_system, "another prompt than"),
+    "a wrong item left out": (_dropped, "1 items of the data"),
+    "no prompts": (_no_prompts, "another prompt than the catalogue's"),
+    "a time before there were models": (_long_ago, "its time cannot be right: 1969"),
+    "a judge": (_signed("|data:", "|judge:openai/x|data:"), "judge:openai/x, not"),
+    "a source of reasoning": (_signed("|data:", "|rationale:paper|data:"), "rationale"),
     "one prompt of all": (_one_prompt, "another prompt than the catalogue's"),
     "more shots than there are": (_signed("shots:0", "shots:1000000000"), "worked ex"),
     "other shots": (_signed("shots:0", "shots:1"), "worked examples"),

@@ -14,6 +14,7 @@ from ...catalogue import find_task, known_signature
 from ...data.releases import is_published
 from ...errors import HKCantoError, LogError, OptionError
 from ...kinds.base import Kind
+from ...kinds.judged import Judged
 from ...signatures import OF_A_JUDGE, UNKNOWN, Signature
 from ...signing import signature_of
 from ...tasks import option_values, task_as_run
@@ -107,10 +108,13 @@ def contradictions(signature: Signature, kind: Kind) -> list[str]:
     """
     ours = signature_of(kind, signature.data)
     differences = ours.differs(signature)
+    outside = {*_OUTSIDE_THE_KIND}
+    if not isinstance(kind, Judged):
+        outside -= {*OF_A_JUDGE}
     return [
         f"{part}:{theirs or 'none'}, not {part}:{our_part or 'none'}"
         for part, (our_part, theirs) in differences.items()
-        if part not in _OUTSIDE_THE_KIND
+        if part not in outside
     ]
 
 

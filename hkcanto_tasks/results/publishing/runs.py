@@ -36,6 +36,7 @@ _PUBLIC_SETTINGS = (
 # If there is an adapter, lm-eval names the model after it; `pretrained` is then the base model.
 _WEIGHTS = ("peft", "delta", "lora_local_path", "pretrained", "model_path")
 _WEIGHTS_BESIDE_NAME = ("revision", "subfolder", "peft", "delta")
+_FIRST_RUNS = datetime(2020, 1, 1, tzinfo=UTC)
 _CLOCKS_DIFFER = timedelta(days=1)
 _UNSET = ("None", "False")
 _GIVE_NAME = "Give the model's name on the hub: publish ORGANISATION/NAME=PATH."
@@ -189,6 +190,10 @@ def _refusal_of_task(run: Run) -> str:
         return f"it {run.outdated}."
     if run.created > datetime.now(UTC) + _CLOCKS_DIFFER:
         return f"its time is in the future: {run.created:%Y-%m-%d}. Correct the clock."
+    if run.created < _FIRST_RUNS:
+        return f"its time cannot be right: {run.created:%Y-%m-%d}."
+    if run.sent.system:
+        return "a system message of the user's was sent. Run it without."
     if not run.trusted_data:
         return (
             f"its data ({run.data}) is not a published revision. Run it on the release."
