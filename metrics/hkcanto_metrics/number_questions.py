@@ -26,6 +26,8 @@ class Asked:
         is_count: whether it asks for a number of things, and not for a share.
         is_share: whether it asks for a share.
         things: the English words after "how many".
+        clause: the words that ask for it.
+        ending: its end.
         is_total: whether it asks for a sum.
         is_left: whether it asks for what is left.
     """
@@ -39,6 +41,8 @@ class Asked:
     is_total: bool = False
     is_left: bool = False
     things: str = ""
+    clause: str = ""
+    ending: str = ""
 
     def names_other(
         self,
@@ -65,8 +69,12 @@ def asked_for(question: str) -> Asked:
     values = map(value_of, SAYS["number"].finditer(question))
     given = {value for value in values if value is not None}
     gaps = [*SAYS["gap"].finditer(question)]
+    closing = question.strip().rpartition("\n")[2][-_LINE:]
+    closing = re.split("[。;?!]|[.] ", closing.strip(" ?。."))[-1]
+    clauses = closing.split(",")
+    clause = next(filter(SAYS["gap"].search, clauses), clauses[-1])
     if not gaps:
-        return Asked(given, question)
+        return Asked(given, question, clause=clause, ending=closing)
     gap = gaps[-1]
     is_share = bool(SAYS["share"].search(gap[0]))
     is_count = bool(SAYS["count"].search(gap[0]))
@@ -75,13 +83,17 @@ def asked_for(question: str) -> Asked:
     return Asked(
         given,
         question,
+        clause=clause,
+        ending=closing,
         before=without_blanks(gap["before"]),
         after=without_blanks(gap["after"]),
         is_count=is_count and not is_share,
         is_share=is_share,
         is_total=bool(SAYS["total"].search(question[-_END:])),
         is_left=bool(SAYS["left"].search(ending)),
-        things=things if "many" in gap[0] else "",
+        things=""
+        if SAYS["auxiliary"].match(things) or "many" not in gap[0]
+        else things,
     )
 
 

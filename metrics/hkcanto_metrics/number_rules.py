@@ -79,6 +79,12 @@ def _valued(numbers: Iterable[Result]) -> list[Result]:
     return [number for number in numbers if number.value is not None]
 
 
+def _subjects(text: str) -> set[str]:
+    """The words and characters of a text that may name what it is about."""
+    words = SAYS["subject"].findall(text.lower())
+    return {word for word in words if not SAYS["common"].match(word)}
+
+
 class Part:
     """The part of a normalised text that is about one question."""
 
@@ -99,8 +105,15 @@ class Part:
                 self._start = span[0]
                 self._sentences.clear()
             self._sentences.append(span)
-        self._numbers = [*self._results(self._start, end)]
-        self._valued = _valued(self._numbers)
+        self._numbers = self._without_remainders([*self._results(self._start, end)])
+        beside = {
+            number.start
+            for start, stop in self._sentences[1:]
+            if self._is_aside(start, stop)
+            for number in self._between(start, stop)
+        }
+        valued = _valued(self._numbers)
+        self._valued = [number for number in valued if number.start not in beside]
 
     def result(self) -> Result | None:
         """Return the number that the first rule finds; without a value if several could be it."""
@@ -144,6 +157,25 @@ class Part:
             if sentence[0].strip(" \t\n#"):
                 spans.append(sentence.span())
         return spans
+
+    def _without_remainders(self, numbers: list[Result]) -> list[Result]:
+        """The numbers without the part of a division that the question does not ask for."""
+        divisions = SAYS["remainder"].finditer(self._text, self._start, self._end)
+        for division in divisions:
+            quotient = Fraction(division["quotient"])
+            left = Fraction(division["left"])
+            if SAYS["asks_remainder"].search(self._asked.ending):
+                unasked = quotient
+            elif SAYS["asks_quotient"].search(self._asked.ending):
+                unasked = left
+            else:
+                unasked = left
+                numbers = [
+                    number for number in numbers if number.start != division.start()
+                ]
+            if quotient != left:
+                numbers = [number for number in numbers if number.value != unasked]
+        return numbers
 
     # Announced answers: a line of its own, a mark, a box, "the answer is".
 
@@ -385,7 +417,7 @@ class Part:
         """Whether a sentence is only a remark, or supposes what the question does not."""
         aside = self._search("aside", start, end)
         if not aside:
-            return False
+            return self._is_contrary(start, end)
         if self._match(
             "conclusion",
             self._past(
@@ -406,6 +438,27 @@ class Part:
         )
         supposed = _values(self._between(aside.end(), comma))
         return not (supposed and supposed <= self._asked.given)
+
+    def _is_contrary(self, start: int, end: int) -> bool:
+        """Whether a sentence is about a case with numbers that nothing before it has."""
+        contrary = self._search("contrary", start, end)
+        is_asked = SAYS["contrary"].search(self._asked.ending)
+        if not contrary or is_asked or self._text[start - 1 : start] == ";":
+            return False
+        values = _values(self._between(start, end))
+        given = self._asked.given
+        earlier = _values(self._between(self._start, start))
+        if contrary["had"]:
+            return bool(earlier) and not values <= given | earlier
+        is_other = self._search("different", start, end)
+        if is_other and is_other[0] in self._asked.text:
+            return False
+        if contrary["mild"] and not (
+            is_other or self._search("conclusion", self._start, start)
+        ):
+            return False
+        is_supposed = bool(is_other) or len(values) > 1
+        return is_supposed and bool(earlier) and not values & (given | earlier)
 
     def _between(
         self,
@@ -436,7 +489,7 @@ class Part:
         if number := self._asked_for(closing, main):
             return number
         last = main[-1]
-        if last.is_word and not closing.concludes:
+        if last.is_word and not (closing.concludes or self._is_full(closing, last)):
             return None
         if self._is_only(closing, main) and self._is_told(closing, last):
             return last
@@ -565,16 +618,80 @@ class Part:
     ) -> Result | None:
         """The one number that has the words around it that the question asks with."""
         is_told = closing.is_told or self._sums_up(closing)
+        is_addend = self._asked.is_total and not (is_told or closing.calculated)
+        if is_addend and len(self._new_values(closing, main[-1])) > 1:
+            return None
         is_single = len(_values(main)) == 1
         least = 3 if is_told or is_single else 5
-        named = [number for number in main if self._fills_gap(number, least)]
+        named = [number for number in main if self._is_asked_by_name(number)]
+        named = named or [
+            number
+            for number in main
+            if self._fills_gap(number, least) and not self._is_one(number)
+        ]
         if len(_values(named)) != 1:
-            return None
+            return self._picked(closing)
         number = named[0]
         is_given = number.value in self._asked.given
         if is_given and not self._fills_gap(number, least=7):
             return None
-        return None if self._is_joined(main, number) else number
+        is_joined = self._is_joined(main, number)
+        return None if is_joined and self._has_same_noun(main) else number
+
+    def _is_one(self, number: Result) -> bool:
+        """Whether a number is the word "one"."""
+        is_latin = self._text[number.start].isascii()
+        return number.is_word and is_latin and number.value == 1
+
+    def _has_same_noun(self, numbers: list[Result]) -> bool:
+        """Whether two of these numbers have the same noun, or one has none."""
+        nouns = []
+        for other in numbers:
+            noun = self._match("noun", other.end)
+            if not noun or noun["noun"] == "and":
+                return True
+            nouns.append(noun["noun"])
+        between = self._text[numbers[0].start : numbers[-1].end]
+        is_open = re.search("(?<![a-z])or(?![a-z])", between)
+        return bool(is_open) or len(set(nouns)) < len(nouns)
+
+    def _picked(self, closing: _Closing) -> Result | None:
+        """The one of several numbers that a sentence says of what the question asks for."""
+        numbers = [
+            number
+            for number in self._between(closing.begin, closing.stop)
+            if not number.is_word
+        ]
+        clauses = self._clauses(closing, numbers)
+        sentence = self._text[closing.begin : closing.stop]
+        clause = self._asked.clause
+        if not clauses or SAYS["compared"].search(clause + sentence):
+            return None
+        wanted = _subjects(clause)
+        known = _subjects(self._asked.text) - wanted
+        chosen = []
+        for number, words in zip(numbers, clauses, strict=True):
+            others = set().union(*(other for other in clauses if other is not words))
+            if wanted & words - others:
+                chosen.append(number)
+            elif not known & words - wanted:
+                return None
+        if len(chosen) != 1 or chosen[0].value in self._asked.given:
+            return None
+        return chosen[0]
+
+    def _clauses(self, closing: _Closing, numbers: list[Result]) -> list[set[str]]:
+        """The words said of each number of a sentence; none if its parts are unclear."""
+        cuts = [closing.begin]
+        for first, second in pairwise(numbers):
+            parting = self._search("parting", first.end, second.start)
+            if not parting:
+                return []
+            cuts.append(parting.end())
+        cuts.append(closing.stop)
+        if len(numbers) not in (2, 3):
+            return []
+        return [_subjects(self._text[start:end]) for start, end in pairwise(cuts)]
 
     def _sums_up(self, closing: _Closing) -> bool:
         """Whether a sentence gives the sum that the question asks for."""
@@ -635,7 +752,7 @@ class Part:
         last: Result,
     ) -> bool:
         """Whether a number is told: by a word, as the last result, or as the only new number."""
-        if self._is_last_paragraph(closing, last):
+        if self._is_last_paragraph(closing, last) or self._is_asked_by_name(last):
             return True
         given = self._asked.given
         line = self._text[closing.line : closing.end]
@@ -651,7 +768,15 @@ class Part:
             is_final = last.value == final.value
             return is_new and is_final and all(map(self._recurs, earlier))
         is_named = not last.is_word or self._follows("equates", last)
+        is_named = is_named or self._is_full(closing, last)
         return is_named and new == {last.value}
+
+    def _is_full(self, closing: _Closing, number: Result) -> bool:
+        """Whether a short number in words ends its sentence, or has the unit asked for."""
+        if number.value in (1, 2) or self._match("listed", closing.begin):
+            return False
+        is_end = self._match("word_end", number.end, closing.stop)
+        return bool(is_end) or self._has_asked_unit(number)
 
     def _is_last_paragraph(
         self,
@@ -678,6 +803,18 @@ class Part:
             return True
         return not any(self._fills_gap(other, least=3) for other in earlier)
 
+    def _is_asked_by_name(self, number: Result) -> bool:
+        """Whether the sentence says "the largest is", or "in grams that is", as the question."""
+        near = max(self._start, number.start - _LINE)
+        if converted := self._search("in_unit", near, number.start):
+            form = rf"(?:to|in) {converted['unit']}(?![a-z])"
+            return bool(re.search(form, self._asked.ending, re.IGNORECASE))
+        named = self._search("superlative_is", near, number.start)
+        wanted = set(SAYS["superlative"].findall(self._asked.text[-_LINE:]))
+        if not named:
+            return False
+        return wanted == {*SAYS["superlative"].findall(named[0])}
+
     def _is_of_other(self, number: Result) -> bool:
         """Whether a number is said of something other than what the question asks for."""
         if not self._asked.after:  # nothing is known of it
@@ -700,7 +837,8 @@ class Part:
         """The values that the question does not give, without those added to the last number."""
         values = set()
         for number in self._valued:
-            if number.is_word and number.value in (1, 2):
+            is_latin = self._text[number.start].isascii()
+            if number.is_word and number.value in ((1,) if is_latin else (1, 2)):
                 continue
             is_restated = number.start >= closing.end
             is_beside = is_restated or self._in_brackets(closing.begin, number.start)
@@ -819,6 +957,8 @@ class Part:
                 value = None if below["freezing"] else -abs(value)
             is_chinese = not re.search("[0-9½⅓⅔¼¾]", match[0])
             is_word = is_chinese and len(match[0]) == 1
+            if match["english"]:
+                is_word = not re.search("[ -]", match[0])
             if self._is_other_share(match, near):
                 value = None
             yield Result(value, *match.span(), is_chinese, is_word)

@@ -28,6 +28,13 @@ NUMERATORS = ("top", "digit", "over", "of")
 _DENOMINATORS = ("bottom", "below", "under", "parts")
 _POWERS = {"thousand": 3, "million": 6, "billion": 9}
 
+_ENGLISH_WORDS = """
+one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety
+"""
+_ENGLISH_VALUES = [*range(1, 21), *range(30, 100, 10)]
+_ENGLISH = dict(zip(_ENGLISH_WORDS.split(), _ENGLISH_VALUES, strict=True))
+
 SAYS = read_patterns(Path(__file__).with_name("number.toml"), re.IGNORECASE)
 
 
@@ -59,6 +66,9 @@ def value_of(match: re.Match[str]) -> Fraction | None:
     """Return the value of a match of `number`; `None` if it has none."""
     if match["plain"] == match[0]:  # like most
         return _plain(match[0])
+    if match["english"]:
+        value = _english(match)
+        return -value if match["sign"] else value
     if match["tenths"]:
         tenths = _plain(match["tenths"])
         half = 5 if match["and_half"] else 0
@@ -70,6 +80,26 @@ def value_of(match: re.Match[str]) -> Fraction | None:
         return None
     value = (whole + over / under + _part(match)) * _power(match)
     return -value if match["sign"] else value
+
+
+def _english(match: re.Match[str]) -> Fraction:
+    """The value of a number in English words."""
+    total = 0
+    section = 0
+    words = re.findall("[a-z]+", match["english"].lower())
+    for word in words:
+        if word == "thousand":
+            total = (section or 1) * 1_000
+            section = 0
+        elif word == "hundred":
+            section = (section or 1) * 100
+        else:
+            section += _ENGLISH.get(word, 0)
+    if not match["and_part"]:
+        return Fraction(total + section)
+    if words[-2] == "one":  # of "and one half"
+        section -= 1
+    return total + section + Fraction(1, 2 if words[-1] == "half" else 4)
 
 
 def _part(match: re.Match[str]) -> Fraction:
