@@ -248,8 +248,24 @@ def _parts(
             return
         begin = start
         for retraction in SAYS["retracted"].finditer(text, start, end):
+            if _is_predicate(text, retraction):
+                continue
             start = retraction.start("words")
         yield response[start:end], response[begin:start]
+
+
+def _is_predicate(
+    text: str,
+    retraction: re.Match[str],
+) -> bool:
+    """Whether a retraction ends the last sentence on an option: 「B 係雀，唔啱。」."""
+    *before, sentence = re.split("[\n。!?]", text[: retraction.start()])
+    subject = SAYS["item_subject"].match(sentence)
+    if not subject or not retraction[0].startswith(","):
+        return False
+    named = SAYS["name"].findall("\n".join(before))
+    is_last = not SAYS["name"].search(text, retraction.end())
+    return is_last and bool(named) and subject["letter"] not in named
 
 
 def _asks_another(

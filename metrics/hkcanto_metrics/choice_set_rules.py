@@ -12,6 +12,7 @@ from hkcanto_metrics.choice_rules import Decision, firmest, unnamed, unread
 from hkcanto_metrics.choice_statements import (
     AFFIRMED,
     CHOSEN,
+    CONCLUDED,
     HEDGED,
     NAMED,
     REFUTED,
@@ -24,17 +25,21 @@ from hkcanto_metrics.option_grammar import Mention
 from hkcanto_metrics.response_text import Response
 
 _LEAD = 40  # characters before an enumeration in the last line
+_LIST_ITEM = re.compile(r"\W*(?:\d+[.)] *)?\W*([A-J])(?![A-Za-z])")
 SetRule = Callable[[Statements], Decision | None]
 
 
 def with_capital_letters(response: Response) -> Response:
-    """Small letters as capital ones, if there are no capital ones; a mark after its letter."""
+    """Small letters as capital ones, if there are no capital ones; a mark after its letter.
+
+    The number of options after an enumeration is left out: 「A、C 兩項」.
+    """
     text = response.text
     if SAYS["name"].search(text):  # a mark before a letter belongs to it: ✓ B
         text = re.sub(r"(?m)^([✓✗]) ([A-J])$", r"\2 \1", text)
     else:
         text = SAYS["small_letter"].sub(lambda match: match[0].upper(), text)
-    return Response(text, response.origins)
+    return Response(SAYS["counted"].sub("", text), response.origins)
 
 
 def a_range(view: Statements) -> Decision | None:
@@ -80,8 +85,94 @@ def alternatives(view: Statements) -> Decision | None:
         if len(mention.letters) < 2 or mention.stance <= REFUTED:
             continue
         if SAYS["either"].search(view.text, mention.start, mention.end):
-            return unread("several")
+            return _both(view, mention) or unread("several")
     return None
+
+
+def _both(
+    view: Statements,
+    either: Mention,
+) -> Decision | None:
+    """Two options joined by "or", if the response says below that both are right."""
+    later = [mention for mention in view.mentions if mention.start > either.end]
+    if not later and len(either.letters) == 2:
+        is_both = SAYS["both_right"].match(view.text, either.end)
+        return Decision(either.letters, "stated", either) if is_both else None
+    is_same = len(later) == 1 and later[0].letters == either.letters
+    if not is_same or later[0].stance < CONCLUDED:
+        return None
+    if SAYS["either"].search(view.text, later[0].start):
+        return None
+    return Decision(either.letters, "stated", later[0])
+
+
+def headed_lists(view: Statements) -> Decision | None:
+    """A list below words that say that its options are right, and perhaps one of wrong ones.
+
+    Examples:
+        Correct options:⏎- A. 大嶼山⏎- C. 長洲⏎Incorrect options:⏎- B. 南丫島⏎- D. 坪洲 → AC
+        我揀：⏎- A（最大）⏎- C（有海鮮） → AC
+        Correct:⏎- A⏎- C⏎Perhaps:⏎- D → none
+    """
+    chosen: set[str] = set()
+    rejected: set[str] = set()
+    items: set[str] | None = None
+    for line in filter(str.strip, view.text.split("\n")):
+        item = _LIST_ITEM.match(line)
+        if item and item[1] in view.shown.texts and items is not None:
+            is_refuted = SAYS["refuted"].match(line, item.end())
+            if SAYS["hedged"].search(line) or (items is chosen and is_refuted):
+                return None
+            items.add(item[1])
+        elif SAYS["list_of_right"].fullmatch(line.strip()):
+            items = chosen
+        elif SAYS["list_of_wrong"].fullmatch(line.strip()):
+            items = rejected
+        elif _is_denied_heading(view, line):
+            return unread("undecided")
+        elif items is None and not SAYS["name"].search(line):
+            continue
+        elif chosen and not SAYS["name"].search(line) and line.strip()[-1] != ":":
+            items = set()
+        else:
+            is_open = line.strip()[-1] == ":" or SAYS["not_own"].search(line)
+            return unread("undecided") if chosen and is_open else None
+    is_truth = view.shown.denied and rejected  # of the statements, not of the answer
+    if rejected and not chosen and not view.shown.denied:
+        return unread("undecided")
+    if not chosen or chosen & rejected or is_truth or chosen >= view.shown.texts.keys():
+        return None
+    return Decision(frozenset(chosen), "listed")
+
+
+def _is_denied_heading(
+    view: Statements,
+    line: str,
+) -> bool:
+    """Whether a line announces options that are not right, or only in part."""
+    if view.shown.denied or not line.rstrip().endswith(":"):
+        return False
+    if SAYS["name"].search(line):
+        return False
+    return bool(SAYS["denied"].search(line) or SAYS["partly"].search(line))
+
+
+def only_named(view: Statements) -> Decision | None:
+    """The options called right, where all that the response does not name are wrong.
+
+    Examples:
+        得 A 啱，其他三個都錯晒。 → A
+        Only B and C apply. The rest do not. → BC
+    """
+    rest = SAYS["rest_wrong"].search(view.text)
+    if not rest or SAYS["hedged"].search(view.text):
+        return None
+    last = view.mentions[-1] if view.mentions else None
+    if not last or last.end > rest.start() or not last.stance:
+        return None
+    is_right = last.stance >= AFFIRMED or SAYS["only"].search(view.text[: last.start])
+    is_one = is_right and letters_of(view.mentions) == last.letters
+    return Decision(last.letters, "stated", last) if is_one else None
 
 
 def last_lines(view: Statements) -> Decision | None:
@@ -213,6 +304,9 @@ def stated_set(view: Statements) -> Decision | None:
             begin = last
     letters, end = _joined_to(view, begin)
     is_open = SAYS["others"].search(view.text, last.end)
+    count = SAYS["number_right"].search(view.text, 0, begin.start)
+    if count and parse_number(count["count"]) != len(letters):
+        return unread("undecided")
     if is_open or _is_unsettled(view, last, begin, letters, end):
         return unread("undecided")
     return Decision(letters, "stated")
@@ -286,15 +380,18 @@ def all_or_rest(view: Statements) -> Decision | None:
     Examples:
         全部都啱。 → ABCD
         除咗 B 之外都啱。 → ACD
+        除咗 B 之外，其餘三項（A、C、D）都啱。 → ACD
         B 錯，其他都啱。 → ACD
     """
-    text, every = view.text, view.shown.texts
+    text, every = SAYS["listed"].sub("", view.text), view.shown.texts
     own = " ".join(every.values())
     if SAYS["all_of"].search(own) or SAYS["none_of"].search(own):
         return None
     gone, but = letters_of(view.with_stance(REFUTED)), SAYS["all_but"].search(text)
     if but:
         return _all_but(view, but, gone)
+    if gone and SAYS["rest_wrong"].search(text):
+        return None
     if gone:
         is_rest = SAYS["rest"].search(text)
         return Decision(frozenset(every.keys() - gone), "all but") if is_rest else None
@@ -318,9 +415,13 @@ def _all_but(
     is_behind = bool(but["behind"])
     near = [m for m in view.mentions if (m.start < but.start()) == is_behind]
     excepted = letters_of(near) & gone or letters_of(near[:1])
-    if not is_behind and not letters_of(near) <= excepted:
-        return unread("undecided")  # besides A, B is right, too
+    named = letters_of(near[:1])
+    if any(m.stance == REFUTED and not m.letters <= named for m in near):
+        return unread("undecided")
     every = view.shown.texts.keys()
+    is_complete = SAYS["the_rest"].search(view.text) and letters_of(near) == every
+    if not (is_behind or is_complete or letters_of(near) <= excepted):
+        return unread("undecided")  # besides A, B is right, too
     return Decision(frozenset(every - excepted), "all but") if excepted else None
 
 
@@ -439,7 +540,9 @@ SET_RULES: tuple[SetRule, ...] = (
     a_range,
     only_letters,
     ticked_boxes,
+    headed_lists,
     alternatives,
+    only_named,
     last_lines,
     only_a_list,
     stated_set,

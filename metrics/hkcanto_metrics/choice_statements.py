@@ -254,6 +254,8 @@ class Statements:
             return True
         start, end = mention.sentence
         before = SAYS["comma"].split(self.text[start : mention.start])[-1]
+        if SAYS["settles"].search(before) and self.text[mention.end :][:1] != " ":
+            return True
         names = {*SAYS["name"].findall(before)}
         if names and self.shown.names and not names & self.shown.names:
             return False
@@ -296,6 +298,8 @@ class Statements:
                 break
         else:
             stance = NAMED
+        if self.several and SAYS["allowed"].match(words.after) and stance == NAMED:
+            stance = AFFIRMED
         if self.several and stance in (NAMED, AFFIRMED):
             around = words.clause[-60:] + self.text[mention.end : mention.end + 4]
             return HEDGED if SAYS["hedged"].search(around) else stance
@@ -390,11 +394,10 @@ def not_own(words: Words) -> int | None:
         好多人以為係 B，其實係 C。 → C
         If the bridge counted, the answer would be B. → none
     """
-    return (
-        IGNORED
-        if SAYS["not_own"].search(SAYS["contrast"].split(words.lead)[-1])
-        else None
-    )
+    own = SAYS["contrast"].split(words.lead)[-1]
+    if SAYS["that_is"].search(words.lead) and not words.is_closed:
+        own = words.lead  # 佢話搭的士,即是的士貴
+    return IGNORED if SAYS["not_own"].search(own) else None
 
 
 def supposed(words: Words) -> int | None:
@@ -404,6 +407,19 @@ def supposed(words: Words) -> int | None:
         B would be correct if we asked for the largest one. → none
     """
     return IGNORED if SAYS["supposed"].match(words.rest) else None
+
+
+def likewise(words: Words) -> int | None:
+    """What was said of the option before goes for this one, too.
+
+    Examples:
+        A is right, and so is B. → none
+    """
+    if not SAYS["likewise"].search(words.clause):
+        return None
+    mentions = words.view.mentions
+    index = mentions.index(words.mention)
+    return min(mentions[index - 1].stance, AFFIRMED) if index else NAMED
 
 
 def called_wrong(words: Words) -> int | None:
@@ -429,6 +445,8 @@ def negated(words: Words) -> int | None:
     """
     if not SAYS["negated"].search(words.clause):
         return None
+    if SAYS["perhaps_not"].search(words.clause):
+        return IGNORED
     is_answer = words.view.shown.denied and SAYS["excepting"].search(words.clause)
     return CONCLUDED if is_answer else REFUTED
 
@@ -590,10 +608,17 @@ def likened(words: Words) -> int | None:
     Examples:
         唔係坪洲，係長洲。 → C
         They correspond to C. → C
+        The examiners are after 長洲. 坪洲 is a trap. → C
     """
+    near = words.clause[-60:]
+    start = words.mention.end
+    end = start + len(SAYS["comma"].split(words.rest)[0])
+    is_cleft = words.rest[:5] in (" that", " who ")
+    is_cleft &= not words.view.mentions_between(start, end)
+    if SAYS["settles"].search(near) and (words.is_closed or is_cleft):
+        return None if SAYS["contrast"].search(words.rest) else AFFIRMED
     if not words.is_closed:
         return None
-    near = words.clause[-60:]
     is_like = SAYS["copula"].search(near) or SAYS["matches"].search(near)
     return AFFIRMED if is_like else None
 
@@ -604,6 +629,7 @@ STANCE_RULES: tuple[StanceRule, ...] = (
     questioned,
     not_own,
     supposed,
+    likewise,
     called_wrong,
     negated,
     claimed,

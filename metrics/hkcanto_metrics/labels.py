@@ -63,8 +63,36 @@ _KINDS = re.compile(
     r"|\b(?:opinions?|attitudes?)\b)+",
     re.IGNORECASE,
 )
+# The same label in English and Chinese, for a response in the other language than the labels.
+_TRANSLATIONS = [
+    ["positive", "正面"],
+    ["negative", "負面"],
+    ["neutral", "中性"],
+    ["entailment", "蘊含"],
+    ["contradiction", "矛盾"],
+]
+_UNFINISHED = 3  # characters of a sentence that breaks off
+_PART = re.compile(
+    r"\b(?:first|second|latter|former|other) (?:half|part|sentence)|\b(?:opening|beginning|start"
+    r"|ending)\b|on the one hand|[前後后上下]半|[開开][頭头]|[結结]尾|一方面",
+    re.IGNORECASE,
+)
+# The label that the writer gave before: "I change my answer from positive to negative".
+_OLD_LABEL = re.compile(
+    r"((?:\bmy (?:answer|label|choice|rating|verdict|classification|judge?ment|mind)"
+    r"|答案|标签|分类|判断|评级|选择)) ?(?:\bfrom|由|从) ?"
+    rf"{_CODE_PATTERN}(?=,? *(?:to\b|改|变|转|更正))",
+    re.IGNORECASE,
+)
 _BETWEEN_LABELS = (
     r"\s*(?:[/／|｜,，、]|\b(?:or|and)\b|或者?|還是|还是|定係|定|同埋|同|和)\s*"
+)
+
+# "Nothing positive or negative about it" gives neither label.
+_NONE_OF = re.compile(
+    rf"(?:\b(?:nothing|neither|no)\b|[既都]?(?:[冇没無无]有?)(?:[乜什甚]么?|任何)?) *{_CODE_PATTERN}"
+    rf"(?:(?:{_BETWEEN_LABELS}|,? *(?:nor|and nothing|and no|也?[没冇無无]有?|也不))+ *{_CODE_PATTERN})+",
+    re.IGNORECASE,
 )
 
 
@@ -111,23 +139,60 @@ def read_label(
     answer = own_answer(text)
     if answer is None or not answer.text.strip():
         return LabelReading(None, "none: empty")
+    return _read(answer.text, labels)
+
+
+def _read(
+    answer: str,
+    labels: Mapping[str, Sequence[str]],
+    is_translated: bool = False,
+) -> LabelReading:
     names = [*labels]
     coder = _coder(tuple((name, *words) for name, words in labels.items()))
-    coded = coder(answer.text)
+    coded = coder(answer)
     if len(names) == 2:
         coded = _without_denials(coded)
-    coded = _without_lists(coded, len(names))
+    coded = _without_lists(_OLD_LABEL.sub(r"\1", coded), len(names))
+    if len(names) > 2:
+        coded = _NONE_OF.sub(" ", coded)
     named = _named_labels(coded)
+    if not named and not is_translated:
+        return _read(answer, _translated(labels), True)
     if not named:
         return LabelReading(None, "none: no label")
     if len(named) == 1:
-        if _is_disowned(coded, len(names)):
+        if _is_disowned(coded, len(names)) or _breaks_off(coded):
             return LabelReading(None, "none: no label")
         return LabelReading(names[named.pop()], "named")
     settled = _settled_label(coded, len(names))
     if settled is None:
         return LabelReading(None, "none: several")
     return LabelReading(names[settled], "settled")
+
+
+def _translated(labels: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """The labels with the other language's words for them, unless another label has these."""
+    own = {label: {*map(same_word, [label, *words])} for label, words in labels.items()}
+    taken = set().union(*own.values())
+    translated = {label: [*words] for label, words in labels.items()}
+    for label, words in own.items():
+        for row in _TRANSLATIONS:
+            if not words.isdisjoint(map(same_word, row)):
+                new = [word for word in row if same_word(word) not in taken]
+                translated[label] += new
+                taken.update(map(same_word, new))
+    return translated
+
+
+def _breaks_off(coded: str) -> bool:
+    """Whether a text describes its parts, and ends in the middle of a sentence without a label."""
+    sentences = re.split(r"(?<=[.。!?！？\n])\s*", coded.strip())
+    last = sentences[-1]
+    if len(last) <= _UNFINISHED or not last[-1].isalnum():
+        return False
+    if re.search(rf"{_CODE_PATTERN}\W*\Z", last):
+        return False
+    return any(_PART.search(sentence) for sentence in sentences if "zz" in sentence)
 
 
 def _without_denials(coded: str) -> str:

@@ -202,7 +202,10 @@ class Options:
         if self._is_numbered:
             return
         for match in SAYS["position"].finditer(text):
-            word = match[match.lastindex or 0].lower()
+            noun = match["noun"]
+            if noun and noun.lower() not in self.asked:
+                continue
+            word = next(filter(None, match.groups())).lower()
             place = _PLACES[word] if word in _PLACES else int(value_of(word))
             if place < 0:
                 place = {3: 2, 5: 3}.get(len(self.texts), _MOST)  # the middle

@@ -132,7 +132,7 @@ def test_a_set_that_is_corrected_or_not_settled_is_unread() -> None:
     options = {"A": "貓", "B": "狗", "C": "魚", "D": "牛"}
     for text in (
         "正確的是 C 及 D，因此題目所求的就是另外兩項。",
-        "答案：B、C\n\n再睇清楚，D 都要計，所以係 B、C、D 三個。",
+        "答案：B、C\n\n再睇清楚，D 都要計。",
         "Nothing else applies apart from A.",
         "請選出所有正確答案。",
     ):

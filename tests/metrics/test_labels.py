@@ -140,3 +140,19 @@ def test_sums_of_some_items_make_their_macro_f1() -> None:
 def test_no_items_have_no_macro_f1() -> None:
     with pytest.raises(ValueError, match="0 labels read but 0 right ones"):
         macro_f1([], [], "ab")
+
+
+def test_labels_in_the_other_language_and_described_parts() -> None:
+    chinese = {"正面": ["正面"], "負面": ["負面"], "中性": ["中性"]}
+    english = {"Positive": ["positive"], "Negative": ["negative"], "Neutral": []}
+    for text, labels, label in [
+        ("The sentiment is positive.", chinese, "正面"),
+        ("呢段文字係負面。", english, "Negative"),
+        ("I change my answer from positive to negative.", english, "Negative"),
+        ("我將答案由正面改為負面。", chinese, "負面"),
+        ("There is nothing positive or negative, so neutral.", english, "Neutral"),
+        ("The mood shifts from positive to negative.", english, None),
+        ("The first half is positive. The second half complains of", english, None),
+        ("前半段稱讚食物，屬於正面。後半段就話服務好", chinese, None),
+    ]:
+        assert read_label(text, labels).label == label, text
