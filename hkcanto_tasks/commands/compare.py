@@ -6,7 +6,17 @@ from typing import Annotated, Literal
 import typer
 
 from .console import errors_without_traceback
-from .output import LOGS, FormatOption, Full, Output, format_of, option, progress, write
+from .output import (
+    ALONE,
+    LOGS,
+    FormatOption,
+    Full,
+    Output,
+    format_of,
+    option,
+    progress,
+    write,
+)
 
 _DELTA = "Tolerance in points: test whether B is less than this much worse than A."
 _UNDECIDED = (
@@ -53,6 +63,7 @@ def compare(
         Literal["pass", "fail"] | None, option(_UNDECIDED, metavar="ANSWER")
     ] = None,
     task: Annotated[list[str] | None, option(_TASKS, metavar="TASK")] = None,
+    alone: Annotated[bool, option(ALONE, "--alone")] = False,
     any_task: Annotated[bool, option(_ANY, "--any")] = False,
     dress: Annotated[str | None, option(_DRESS, metavar="TASK,TASK")] = None,
     allow_differences: Annotated[str | None, option(_ALLOWED, metavar="NAME,…")] = None,
@@ -119,6 +130,7 @@ def compare(
                     look=look or "1/1",
                     candidates=candidates or 1,
                     undecided=undecided,
+                    alone=alone,
                     tasks=[name for text in task or () for name in text.split(",")],
                     allowed=re.split(r"[\s,]+", allow_differences or ""),
                     seed=seed,

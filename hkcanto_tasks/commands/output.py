@@ -42,6 +42,7 @@ def argument(
 
 _LOGS = "Logs of lm-eval (--log_samples) and Inspect, or folders. NAME=PATH names the model."
 LOGS = argument(_LOGS, "LOGS")
+ALONE = "Give each task an error of 5 %; by default, all tasks share it."
 _OUTPUT = "Write to this file, such as report.html."
 _FORMAT = "html, md, json, csv, or github (a pull request comment); by default by the file's name."
 Output = Annotated[Path | None, option(_OUTPUT, "-o", "--output", metavar="FILE")]
@@ -92,13 +93,14 @@ def write(
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _print_answer(report: "Report") -> None:
-    """Print the notes that answer the user's question."""
+def _print_answer(report: "Report", *, verdict_only: bool = False) -> None:
+    """Print the notes that answer the user's question, or the verdict alone."""
     from ..results.reports.renderers.terminal import show_note
 
     with out.capture() as shown:
         for note in report.answer:
-            show_note(note, out)
+            if note.level == "verdict" or not verdict_only:
+                show_note(note, out)
     _echo_rendered(shown.get())
 
 
@@ -107,7 +109,11 @@ def _print_report(report: "Report", *, full: bool) -> None:
 
     with out.capture() as shown:
         show(report, out, full=full)
-    _echo_rendered(shown.get())
+    text = shown.get()
+    _echo_rendered(text)
+    if text.count("\n") > out.height:  # the beginning is out of sight
+        out.print()
+        _print_answer(report, verdict_only=True)
 
 
 def _echo_rendered(text: str) -> None:

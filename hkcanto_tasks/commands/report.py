@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .console import echo, err
-from .output import LOGS, FormatOption, Full, Output, format_of, option, progress, write
+from .output import (
+    ALONE,
+    LOGS,
+    FormatOption,
+    Full,
+    Output,
+    format_of,
+    option,
+    progress,
+    write,
+)
 
 _UNREAD = "Print responses that could not be read, with the reason: three of each run and reason."
 _LONGEST = 300  # characters of a response
@@ -31,6 +41,7 @@ def report(
     ] = "",
     full: Full = False,
     best: Annotated[bool, option(_BEST, "--best")] = False,
+    alone: Annotated[bool, option(ALONE, "--alone")] = False,
     unread: Annotated[bool, option(_UNREAD, "--unread")] = False,
     example: Annotated[
         bool, option("Report two engines on sample data.", "--example")
@@ -65,9 +76,9 @@ def report(
         _print_unread(read.runs)
         return
     if best:
-        _print_best(read.runs)
+        _print_best(read.runs, alone=alone)
         return
-    summary = build_report(read.runs, read.skipped, title)
+    summary = build_report(read.runs, read.skipped, title, alone=alone)
     if form == "csv":  # CSV has only figures
         for log in read.skipped:
             echo(f"Not read: {log.path}: {log.reason}", to_err=True)
@@ -89,11 +100,11 @@ def _print_unread(runs: "Sequence[Run]") -> None:
                 echo(f"  {item_id}: {shown or '(empty)'}")
 
 
-def _print_best(runs: "Sequence[Run]") -> None:
+def _print_best(runs: "Sequence[Run]", *, alone: bool) -> None:
     """Print the best run of each task in a line, tab-separated."""
     from ..results.reports.summary import best_records
 
-    for record in best_records(runs):
+    for record in best_records(runs, alone=alone):
         cells = (
             record["label"],
             repr(record["figure"].value),

@@ -20,6 +20,7 @@ from .statistics.estimates import estimate
 from .statistics.intervals import Estimate
 from .statistics.matching import Effect
 from .statistics.paired import Comparison
+from .statistics.validity import no_verdict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -195,7 +196,7 @@ def _effect_row(
         "ties": effect.ties,
         "test": effect.test,
         "p_value": effect.p_value,
-        "p_by_holm": effect.p_by_holm,
+        "p_adjusted": effect.p_adjusted,
     }
     if delta is not None:
         gate = None if part else comparison.gate
@@ -205,6 +206,8 @@ def _effect_row(
         row["gate_verdict"] = gate.answer if gate else None
         row["gate_lower"] = gate.lower if gate else None
     row["note"] = effect.difference.note or None
+    if comparison.unread:
+        row["note"] = " ".join(no_verdict(comparison.unread))
     return row
 
 

@@ -335,8 +335,13 @@ def test_p_values_of_subjects_are_adjusted_for_their_number():
         for effect in found
     ]
     assert [effect.p_value for effect in found] == pytest.approx(alone)
-    expected = multipletests(alone, method="holm")[1]
-    assert [effect.p_by_holm for effect in found] == pytest.approx(list(expected))
+    expected = multipletests(alone, method="bonferroni")[1]
+    assert [effect.p_adjusted for effect in found] == pytest.approx(list(expected))
+    for effect in found:
+        ends = paired_accuracy_interval(
+            effect.wins, effect.losses, effect.difference.items, 1 - 0.05 / 6
+        )
+        assert (effect.difference.low, effect.difference.high) == pytest.approx(ends)
 
 
 def test_further_sets_of_items_are_compared():
@@ -761,19 +766,24 @@ def test_several_models_are_compared_pairwise_and_adjusted_for_it():
         ("m0.6", "m0.8"),
     ]
     effects = [comparison.overall for comparison in found]
-    expected = multipletests([effect.p_value for effect in effects], method="holm")[1]
-    assert [effect.p_by_holm for effect in effects] == pytest.approx(list(expected))
-    (section,) = sections(found)
-    (pairs,) = tables([section])
+    expected = multipletests(
+        [effect.p_value for effect in effects], method="bonferroni"
+    )[1]
+    assert [effect.p_adjusted for effect in effects] == pytest.approx(list(expected))
+    overview, details = sections(found)
+    assert not details.is_summary
+    (matrix,) = tables([overview])
+    assert [row.values[0] for row in matrix.rows[:3]] == ["m0.8", "m0.6", "m0.4"]
+    (pairs,) = tables([details])
     assert [row.values[0] for row in pairs.rows] == [
         *("m0.6 against m0.4", "m0.8 against m0.4", "m0.8 against m0.6")
     ]
-    shown = [values(pairs, "Gain", "p by Holm", row=place) for place in range(3)]
+    shown = [values(pairs, "Gain", "p adjusted", row=place) for place in range(3)]
     assert [(gain.value, p) for gain, p in shown] == [
-        (pytest.approx(100 * effect.difference.value), effect.p_by_holm)
+        (pytest.approx(100 * effect.difference.value), effect.p_adjusted)
         for effect in effects
     ]
-    well_formed([section])
+    well_formed([overview, details])
 
 
 def test_the_gate_of_several_models_is_against_the_first():
@@ -841,8 +851,8 @@ def test_several_tasks_begin_with_who_leads_and_where_it_is_sure(compared):
     assert (said.level, first.is_summary) == ("verdict", True)
     # McNemar's p is 2 / 2¹¹ and 1 for law, and 1 / 2 for Jyutping.
     assert said.text == (
-        "b leads on 2 of 3 tasks, a on 1. Significant gains of b (all tasks together, 95 %): "
-        "Hong Kong law, 5-shot +55.0 points."
+        "b leads on 2 of 3 tasks, a on 1. More than chance for b, in points (95 %, all tasks "
+        "together): Hong Kong law, 5-shot +55.0. The other 2 differences could be chance."
     )
     gains = [row.values[3] for row in made.rows]
     assert [gain.value for gain in gains] == pytest.approx([55, 50, -50])
@@ -891,7 +901,7 @@ def test_one_model_under_two_conditions_has_a_verdict_too(compared):
     ]
     first, *_ = compared(*runs)[0].sections
     assert first.blocks[0].text.startswith(
-        "Second leads on 2 of 2 tasks, First on 0. Sig"
+        "Second leads on 2 of 2 tasks, First on 0. More"
     )
     assert [column.title for column in first.blocks[-1].columns[1:3]] == [
         "First",
@@ -917,9 +927,11 @@ def test_the_second_table_has_every_part_and_subject():
     ]
     assert len(table.rows) == 5 + 1 + 6  # with all that are not STEM
     for place, effect in enumerate(compared.parts["subjects"], 6):
-        gain, p, counts = values(table, "Gain", "p by Holm", "Won/lost/tied", row=place)
+        gain, p, counts = values(
+            table, "Gain", "p adjusted", "Won/lost/tied", row=place
+        )
         assert gain.value == pytest.approx(100 * effect.difference.value)
-        assert p == effect.p_by_holm
+        assert p == effect.p_adjusted
         assert counts == f"{effect.wins}/{effect.losses}/{effect.ties}"
 
 

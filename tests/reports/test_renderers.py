@@ -165,9 +165,9 @@ def test_columns_without_values_are_left_out_except_the_first() -> None:
 
 
 def test_keys_for_programs_are_words() -> None:
-    titles = ("p by Holm", "Δ % (of all)", "粵語", "—")
+    titles = ("p adjusted", "Δ % (of all)", "粵語", "—")
     assert [TableColumn(title).key for title in titles] == [
-        "p_by_holm",
+        "p_adjusted",
         "δ_of_all",
         "粵語",
         "value",

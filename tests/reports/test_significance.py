@@ -9,7 +9,6 @@ from sacrebleu.significance import PairedTest
 from scipy.optimize import minimize_scalar
 from scipy.stats import binomtest, norm, permutation_test, t
 from statsmodels.stats.contingency_tables import mcnemar
-from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
 from hkcanto_metrics.labels import label_statistics
@@ -25,7 +24,6 @@ from hkcanto_tasks.results.statistics.estimates import (
 from hkcanto_tasks.results.statistics.intervals import (
     Estimate,
     agreeing,
-    holm,
     is_above,
     mcnemar_p_value,
     paired_accuracy_interval,
@@ -70,21 +68,6 @@ def test_mcnemar_equals_statsmodels(wins: int, losses: int):
     assert mcnemar_p_value(wins, losses) == pytest.approx(expected)
 
 
-# --- Holm
-
-
-def test_holm_worked_by_hand():
-    # In order: 0.005 · 4, 0.01 · 3, 0.03 · 2, and 0.04 · 1 raised to the one before it.
-    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-
-
-@pytest.mark.slow
-@settings(max_examples=15)  # statsmodels runs the garbage collector each time
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
-def test_holm_equals_statsmodels(p_values: list[float]):
-    assert holm(p_values) == pytest.approx(multipletests(p_values, method="holm")[1])
-
-
 @given(st.integers(0, 20_000), st.integers(0, 20_000))
 def test_mcnemar_equals_scipys_binomial_test(wins: int, losses: int):
     expected = binomtest(wins, wins + losses, 0.5).pvalue if wins + losses else 1
@@ -92,10 +75,6 @@ def test_mcnemar_equals_scipys_binomial_test(wins: int, losses: int):
     assert mcnemar_p_value(wins, losses) == pytest.approx(
         expected, rel=1e-9, abs=1e-250
     )
-
-
-def test_holm_of_no_test_is_empty():
-    assert holm([]) == []
 
 
 # --- exchanging the models
@@ -393,6 +372,20 @@ def test_a_single_cluster_says_nearly_nothing():
     low, high = paired_mean_interval([0.1, 0.3, 0.2] * 9, [1] * 27)
     assert low < -0.9
     assert high > 0.95
+
+
+def test_at_another_confidence_the_intervals_are_as_wide_as_their_quantiles():
+    # Tango's score at its ends is the quantile; the rule of three is 1 - (α/2)^(1/n).
+    low, high = paired_accuracy_interval(0, 0, 100, 0.995)
+    z = norm.ppf(0.9975)
+    assert high == -low == pytest.approx(z**2 / (100 + z**2))
+    low, high = paired_mean_interval([0.0] * 40, confidence=0.995)
+    assert high == -low == pytest.approx(1 - 0.0025 ** (1 / 40))
+    differences = DARWIN / 1000
+    narrow = paired_mean_interval(differences)
+    wide = paired_mean_interval(differences, confidence=0.99)
+    ratio_of_t = t.ppf(0.995, 14) / t.ppf(0.975, 14)
+    assert (wide[1] - wide[0]) / (narrow[1] - narrow[0]) == pytest.approx(ratio_of_t)
 
 
 def test_an_interval_agrees_with_its_p_value():

@@ -9,7 +9,7 @@ from statsmodels.stats.multitest import multipletests
 
 from hkcanto_tasks.results.reports.blocks import Note, TableBlock
 from hkcanto_tasks.results.reports.presentation import doubts
-from hkcanto_tasks.results.reports.summary import build_report
+from hkcanto_tasks.results.reports.summary import best_records, build_report
 from hkcanto_tasks.results.runs import Run, SkippedLog
 from hkcanto_tasks.results.statistics.estimates import estimate
 from hkcanto_tasks.results.statistics.selection import selection
@@ -86,15 +86,15 @@ def test_several_tasks_share_the_error_of_five_percent() -> None:
         for run in pair(task, *((21, 4) if place == 0 else (15, 4)))
     ]
     assert said(*runs) == (
-        "b leads on 8 of 8 tasks, a on 0. Significant gains of b (all tasks together, 95 %): "
-        "Hong Kong law, 5-shot +17.0 points."
+        "b leads on 8 of 8 tasks, a on 0. More than chance for b, in points (95 %, all tasks "
+        "together): Hong Kong law, 5-shot +17.0. The other 7 differences could be chance."
     )
     rows = tables(runs)["pairs"]
     assert [row["Sure"] for row in rows] == ["✓", *[None] * 7]
     p_values = [2 * 12_650 / 2**25] + [0.0192] * 7  # only their order matters here
-    assert (multipletests(p_values, method="holm")[1] < 0.05).tolist() == [True] + [
-        False
-    ] * 7
+    assert (multipletests(p_values, method="bonferroni")[1] < 0.05).tolist() == [
+        True
+    ] + [False] * 7
 
 
 def test_a_gain_is_positive_where_lower_is_better_too() -> None:
@@ -103,9 +103,8 @@ def test_a_gain_is_positive_where_lower_is_better_too() -> None:
         for label, error in (("a", 0.9), ("b", 0.1))
     ]
     text = said(*runs, *pair("hkcanto_law", 3, 40))
-    assert text.startswith("b leads on 1 of 2 tasks, a on 1. Significant gains of b (")
-    assert "Jyutping grapheme-to-phoneme, 5-shot +80.0 points" in text
-    assert "Hong Kong law, 5-shot −37.0 points" in text
+    assert text.startswith("b leads on 1 of 2 tasks, a on 1. More than chance for b")
+    assert "Jyutping grapheme-to-phoneme +80.0; Hong Kong law −37.0." in text
     gains = {
         row["Task"]: row["Gain"]
         for row in tables([*runs, *pair("hkcanto_law", 3, 40)])["pairs"]
@@ -132,15 +131,44 @@ def test_the_surest_difference_is_the_first_row_and_tasks_of_one_model_the_last(
     )
     # Table 7's best model has 77.7 %.
     assert rows[2]["Best published"] == pytest.approx(77.7)
-    assert said(*runs).startswith(
-        "b leads on 2 of 2 tasks, a on 0. Significant gains of b ("
+    # B wins 5 and loses 4 of 100, and wins 30 of 100.
+    assert said(*runs).endswith(
+        "The other difference could be chance. Mean accuracy of the 2 tasks: b 98.0 against 82.5, "
+        "gain +15.5 points, 95 % [+10.2, +21.5]."
     )
+
+
+@pytest.mark.parametrize("wins", [5, 12, 15, 16, 17, 21])
+def test_the_mark_the_interval_and_the_best_are_one_computation(wins: int) -> None:
+    """With 4 losses and three tasks, McNemar's p is below 0.05 / 3 from 16 wins on (0.012)."""
+    runs = [
+        *pair("hkcanto_law", wins, 4),
+        *pair("hkcanto_phonology", 5, 4),
+        *pair("hkcanto_dse_zh", 3, 3),
+    ]
+    made = build_report(runs)
+    blocks = made.sections[0].blocks
+    table = next(block for block in blocks if isinstance(block, TableBlock))
+    row = next(row.values for row in table.rows if "law" in str(row.values[0]))
+    gain, mark = row[3], row[4]
+    is_certain = wins >= 16
+    assert (mark == "✓") == is_certain
+    assert (gain.low > 0) == is_certain
+    assert ("More than chance for b" in said(*runs)) == is_certain
+    best = next(record for record in best_records(runs) if "law" in record["task"])
+    assert (best["ties"] == []) == is_certain
+    alone = next(
+        record for record in best_records(runs, alone=True) if "law" in record["task"]
+    )
+    assert (alone["ties"] == []) == (wins >= 15)  # 0.019
 
 
 def test_equal_models_lead_nowhere() -> None:
     text = said(*pair("hkcanto_law", 0, 0), *pair("hkcanto_phonology", 5, 5))
     assert text == (
-        "b leads on 0 of 2 tasks, a on 0. Significant gains of b (all tasks together, 95 %): none."
+        "b and a are equal on all 2 tasks. None of the 2 differences is more than chance (95 %, all "
+        "tasks together). Mean accuracy of the 2 tasks: b 97.5 against 97.5, gain 0.0 points, "
+        "95 % [−4.2, +4.2]."
     )
 
 
@@ -163,11 +191,12 @@ def test_many_models_are_sorted_by_their_mean_rank_and_tie_or_lead() -> None:
         *shares("hkcanto_phonology", b=149, c=50, a=150),
         *shares("hkcanto_dse_zh", b=60, c=150, a=50),
     ]
+    # On the third task, b is right 10 times where a is not.
     # a is first, first and third; b second, second and second; c third, third and first.
     assert said(*runs) == (
-        "The best mean rank is 1.7: a. Significantly ahead (all tasks together, 95 %): a on Hong "
-        "Kong law, 5-shot (90.0; of 2 of 2 others); c on Hong Kong Diploma of Secondary "
-        "Education, in Chinese, 5-shot (75.0; of 2 of 2 others)."
+        "a leads (mean rank 1.7 of 3), not clearly ahead of b (2.0); c (2.3) (95 %, all tasks "
+        "together). Clearly ahead of all others: a on 1 of 3 (Hong Kong law 90.0); c on 1 of 3 "
+        "(Hong Kong Diploma of Secondary Education, in Chinese 75.0)."
     )
     rows = tables(runs)["matrix"]
     assert [(row["Model"], row["Mean rank"]) for row in rows[:3]] == [
@@ -192,18 +221,22 @@ def test_many_models_are_sorted_by_their_mean_rank_and_tie_or_lead() -> None:
 
 
 def test_one_task_says_how_many_others_the_best_is_ahead_of() -> None:
-    assert said(*shares("hkcanto_law", a=180, b=179, c=50)).endswith(
-        "a on Hong Kong law, 5-shot (90.0; of 1 of 2 others)."
+    assert said(*shares("hkcanto_law", a=180, b=179, c=50)) == (
+        "a leads on Hong Kong law, 5-shot with 90.0, clearly ahead of 1 of 2 others, not clearly "
+        "ahead of b (0.5 points behind) (95 %, all tasks together)."
     )
     tie = said(*shares("hkcanto_law", a=180, b=180, c=180))
-    assert tie.endswith("together, 95 %): none.")
+    assert tie.startswith(
+        "a and b and c share first place on Hong Kong law, 5-shot with"
+    )
     equal = said(*shares("hkcanto_law", a=180, b=180, c=50))
-    assert equal.startswith("The best mean rank is 1.0: a; b. ")
+    assert "a and b share first place" in equal
+    assert "clearly ahead of 1 of 1 others" in equal
 
 
 def test_a_selection_at_higher_confidence_tells_fewer_apart() -> None:
     runs = tuple(pair("hkcanto_law", 15, 4))
-    alone, among_eight = selection(runs), selection(runs, 1 - 0.05 / 8)
+    alone, among_eight = selection(runs), selection(runs, 8)
     assert alone
     assert among_eight
     assert (len(alone.ties), len(among_eight.ties)) == (0, 1)
@@ -219,7 +252,7 @@ def test_one_model_is_put_among_the_published_ones() -> None:
         "(Accuracy, mean over subjects), rank 14–21 of 23 (appendices†); Hong Kong law,"
         in text
     )
-    assert text.endswith("(Accuracy), no rank.")
+    assert text.endswith("(Accuracy), no rank (beside no published score).")
     rows = tables(both)["tasks"]
     assert [(row["Score"], row["Rank"]) for row in rows] == [
         (pytest.approx(50), "14–21 of 23 (appendices†)"),
@@ -271,7 +304,9 @@ def test_a_limited_model_has_no_rank_and_does_not_lead() -> None:
     ]
     said, *_, matrix = build_report([*map(checked, runs)]).sections[0].blocks
     assert isinstance(said, Note)
-    assert said.text.startswith("The best mean rank is 1.0: a. Significantly ahead (")
+    assert said.text.startswith(
+        "a leads (mean rank 1.0 of 3), clearly ahead of 2 of 2 others"
+    )
     assert isinstance(matrix, TableBlock)
     assert [row.values[:2] for row in matrix.rows[:4]] == [
         ["a", 1],
@@ -295,7 +330,7 @@ def test_without_a_shared_task_or_with_equal_ranks_no_model_leads_alone() -> Non
     ]
     said = build_report([*map(checked, even)]).sections[0].blocks[0]
     assert isinstance(said, Note)
-    assert said.text.startswith("The best mean rank is 1.5: a; b. ")
+    assert said.text.startswith("a and b share first place (mean rank 1.5 of 3)")
 
 
 def test_a_cell_says_what_is_wrong_with_its_run_alone() -> None:

@@ -30,7 +30,6 @@ from ..statistics.matching import (
     Paired,
     Resampling,
 )
-from ..statistics.paired import adjusted
 from .blocks import (
     Block,
     Note,
@@ -48,7 +47,7 @@ _GRADES = {
     "N": 0.0,
 }
 _MOST_VERDICTS = 5
-_EFFECT_KEYS = ("a", "b", "wins", "losses", "p_value", "p_by_holm", "test")
+_EFFECT_KEYS = ("a", "b", "wins", "losses", "p_value", "p_adjusted", "test")
 _JSON = msgspec.json.Decoder(dict[str, Any])
 _IS_OUR_TASK = "a log of a task of hkcanto: leave out --any"
 _UNKNOWN = (
@@ -192,12 +191,13 @@ def tests_of(
     Raises:
         ComparisonError: Nothing can be compared; the message says why.
     """
+    common = logs_a.keys() & logs_b.keys()
     tests = list[AnyTest]()
     notes = list[str]()
     refused = [f"{task}: no partner." for task in logs_a.keys() ^ logs_b.keys()]
-    for task in logs_a.keys() & logs_b.keys():
+    for task in common:
         try:
-            test = _test(logs_a[task], logs_b[task], metric, resampling)
+            test = _test(logs_a[task], logs_b[task], metric, resampling, len(common))
         except ComparisonError as error:
             refused.append(f"{task}: {error}")
         else:
@@ -205,7 +205,8 @@ def tests_of(
             notes += [f"{task}: {remark}" for remark in test.remarks]
     if not tests:
         raise ComparisonError("\n".join(["nothing to compare.", *sorted(refused)]))
-    return _adjusted(tests), [*sorted(notes), *sorted(refused)]
+    tests.sort(key=lambda test: (test.effect.p_value, test.task))
+    return tests, [*sorted(notes), *sorted(refused)]
 
 
 def report_of_tests(
@@ -226,16 +227,6 @@ def report_of_tests(
         {"comparisons": [_record(test) for test in tests]},
         lambda: map(_csv_row, tests),
     )
-
-
-def _adjusted(tests: Sequence[AnyTest]) -> list[AnyTest]:
-    """Return tests with p-values adjusted for their number, the surest first."""
-    ordered = sorted(tests, key=lambda test: (test.effect.p_value, test.task))
-    effects = adjusted([test.effect for test in ordered])
-    return [
-        test._replace(effect=effect)
-        for test, effect in zip(ordered, effects, strict=True)
-    ]
 
 
 def _results(
@@ -283,6 +274,7 @@ def _test(
     b: AnyLog,
     metric: str | None,
     resampling: Resampling,
+    tests: int,
 ) -> AnyTest:
     """Test a figure of a task on the items that both logs have."""
     name = _tested_figure(a, b, metric)
@@ -310,7 +302,7 @@ def _test(
     return AnyTest(
         a.task,
         figure,
-        paired.effect(),
+        paired.effect(tests=tests),
         paired.units,
         remarks,
     )

@@ -59,7 +59,7 @@ class TableColumn:
 
     @property
     def key(self) -> str:
-        """Its name for programs: `p by Holm` is `p_by_holm`."""
+        """Its name for programs: `p adjusted` is `p_adjusted`."""
         return re.sub(r"\W+", "_", self.title.casefold()).strip("_") or "value"
 
     @property

@@ -50,6 +50,7 @@ from .presentation import (
     warning_lines,
 )
 from .renderers.formatting import listed
+from .summary import overview_of_runs
 
 _TWO_MEASURES = (
     "Generation scores the letter that a model writes, log-likelihood the likeliest letter (wrong "
@@ -57,7 +58,8 @@ _TWO_MEASURES = (
 )
 _METHOD = (
     "Intervals of differences: Tango's for right and wrong answers and for means over subjects, "
-    "Student's t for the others. Random numbers: seed {}, {:,} exchanges."
+    "Student's t for the others; all tasks share the error of 5 % (Bonferroni). Random numbers: "
+    "seed {}, {:,} exchanges."
 )
 _OWN_FILES = (
     "They ran on your own files: only the questions' lengths show that these are equal."
@@ -98,6 +100,7 @@ def compare_runs(
     undecided: Undecided | None = None,
     allowed: Collection[str] = (),
     tasks: Sequence[str] = (),
+    alone: bool = False,
     seed: int = SEED,
     resamples: int = RESAMPLES,
     progress: Callable[[int, int], None] | None = None,
@@ -111,6 +114,7 @@ def compare_runs(
             looks share the gate's 5 % error equally, which keeps it at 5 % at most (Bonferroni).
         candidates: The number of runs that the winner is chosen from; they share the 5 % error too.
         undecided: What the exit status says if a gate has too few items to decide.
+        alone: Whether each task's differences have the 5 % error to themselves.
         tasks: Names of tasks, or of groups of tasks, to compare; by default all.
         progress: Called with the number of logs read so far and the total.
 
@@ -139,6 +143,7 @@ def compare_runs(
         gate,
         metric=metric,
         errors=_gate_errors(groups, looks, candidates),
+        tests=1 if alone else len(groups),
         allowed=allowed,
         seed=seed,
         resamples=resamples,
@@ -152,7 +157,9 @@ def compare_runs(
     if not compared:
         raise _nothing_to_compare(refused, left_out)
     comparisons = [*chain.from_iterable(compared)]
-    parts = [*sections(compared, not_compared)]
+    parts = [
+        *sections(compared, not_compared, is_of_headlines=metric is None, alone=alone)
+    ]
     decision: Gate | None = None
     if gate is not None:
         decision = decide(
@@ -283,7 +290,9 @@ def _compared(
 
 
 def _title(runs: Sequence[Run]) -> str:
-    labels = dict.fromkeys(run.label for run in runs)
+    labels = [*dict.fromkeys(run.label for run in runs)]
+    if len(labels) > 2:
+        return f"{len(labels)} models compared"
     return " against ".join(reversed(labels))
 
 
@@ -355,9 +364,13 @@ def _single_tasks(sides: Sequence[Sequence[Run]]) -> set[str]:
 
 
 def sections(
-    compared: Sequence[Sequence[Comparison]], not_compared: Sequence[str]
+    compared: Sequence[Sequence[Comparison]],
+    not_compared: Sequence[str],
+    *,
+    is_of_headlines: bool = True,
+    alone: bool = False,
 ) -> Iterator[Section]:
-    """Yield the table of tasks if there are two models, and each task's pairs or parts."""
+    """Yield the table of tasks and models, and each task's pairs or parts."""
     comparisons = [*chain.from_iterable(compared)]
     is_of_two = len(comparisons) == len(compared)
     warnings = _warning_notes(compared, not_compared)
@@ -367,7 +380,13 @@ def sections(
         pairs = [pair_of(comparison) for comparison in comparisons]
         sentence, table = pairs_blocks(pairs, _common_names(comparisons))
         results = [sentence, *warnings, table]
+    elif is_of_headlines:
+        everyone = dict.fromkeys(run for group in compared for run in _runs(group))
+        sentence, table = overview_of_runs([*everyone], alone=alone)
+        results = [sentence, *warnings, table]
     yield Section("Results", results, "results", is_summary=True)
+    if not is_of_two and is_of_headlines:
+        yield Section("Pairs", details, "pairs")
     if is_of_two:
         is_short = len(comparisons) == 1
         yield Section("Parts and subjects", details, "parts", is_summary=is_short)
@@ -450,6 +469,7 @@ def _record(comparison: Comparison) -> Mapping[str, Any]:
         "a": _side_record(comparison.a),
         "b": _side_record(comparison.b),
         "unscored": comparison.unscored,
+        "no_verdict": no_verdict(comparison.unread),
         "effects": effects,
     }
 

@@ -1,14 +1,22 @@
 """Two runs of a task side by side: the sentence that compares them, and tables of differences."""
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from math import inf
 from operator import attrgetter
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from ...figures import Figure
-from ..statistics.intervals import WIDE, Estimate
+from ..statistics.intervals import (
+    CONFIDENCE,
+    NORMAL,
+    WIDE,
+    Estimate,
+    normal_quantile,
+)
 from ..statistics.matching import Effect, points_of
-from ..statistics.paired import Comparison, adjusted
+from ..statistics.paired import Comparison
 from ..statistics.validity import UnreadRun, no_verdict
 from .blocks import (
     Note,
@@ -25,8 +33,11 @@ NOTHING = (
     "Nothing is comparable between these {} models: no two have complete runs of a task under the "
     "same condition on the same items."
 )
-_GAIN = f"By how much the second is better, in points, with 95 % interval: {WIDE}."
-_SURE = "✓ if the difference is significant: 95 % for all tasks together (Holm)."
+_GAIN = (
+    "By how much the second is better, in points, with an interval that holds with 95 % for all "
+    f"rows together: {WIDE}."
+)
+_SURE = "✓ if the interval excludes 0, so that the difference is more than chance."
 # A smaller gain in points may come from rounding.
 _NEGLIGIBLE = 1e-9
 
@@ -42,6 +53,8 @@ class RunPair(NamedTuple):
         scores: The score of each run, from 0 to 100.
         best: The best published score.
         unread: The runs whose answers say nothing about the model.
+        task: The task's name.
+        short_title: The task's title without its condition.
     """
 
     title: str
@@ -51,6 +64,8 @@ class RunPair(NamedTuple):
     scores: Sequence[float | None] = ()
     best: float | None = None
     unread: Sequence[UnreadRun] = ()
+    task: str = ""
+    short_title: str = ""
 
     @property
     def gain(self) -> Estimate | None:
@@ -61,16 +76,9 @@ class RunPair(NamedTuple):
         return self.effect.difference.times(sign * points_of(self.figure))
 
     @property
-    def p_value(self) -> float:
-        """The p-value, adjusted if there are several tests; infinite without a test."""
-        if self.effect is None:
-            return inf
-        return self.effect.p_by_holm or self.effect.p_value
-
-    @property
     def is_significant(self) -> bool:
         """Whether the difference is more than chance explains."""
-        return not self.unread and self.p_value < 0.05
+        return bool(self.gain and self.effect and self.effect.is_certain)
 
     @property
     def mark(self) -> str | None:
@@ -78,6 +86,10 @@ class RunPair(NamedTuple):
         if self.unread:
             return "unread"
         return "✓" if self.is_significant else None
+
+
+_Compared = tuple[RunPair, float]
+"""A pair of runs, and by how many points the second is better."""
 
 
 def pair_of(comparison: Comparison, best: float | None = None) -> RunPair:
@@ -93,6 +105,8 @@ def pair_of(comparison: Comparison, best: float | None = None) -> RunPair:
         scores=(points * effect.a, points * effect.b),
         best=best,
         unread=comparison.unread,
+        task=comparison.a.definition.name,
+        short_title=comparison.a.definition.title,
     )
 
 
@@ -101,10 +115,8 @@ def pairs_blocks(
 ) -> tuple[Note, TableBlock]:
     """Return the verdict on two models, and a row for each of their tasks.
 
-    Rows are sorted by strength of evidence. P-values are adjusted for the number of tasks.
+    Rows are sorted by strength of evidence. The effects share the error of 5 %.
     """
-    effects = iter(adjusted([pair.effect for pair in pairs if pair.effect]))
-    pairs = [pair._replace(effect=pair.effect and next(effects)) for pair in pairs]
     columns: list[tuple[TableColumn, Callable[[RunPair], Value]]] = [
         (TableColumn("Task"), attrgetter("title")),
         (TableColumn(names[0], "score"), lambda pair: pair.scores[0]),
@@ -143,7 +155,7 @@ def _weakness(pair: RunPair) -> tuple[float, float]:
 
 
 def _pairs_verdict(pairs: Sequence[RunPair], names: Sequence[str]) -> str:
-    """Say on how many tasks each of two models leads, and which gains are significant."""
+    """Say who leads on how many tasks, which gains are certain, and the mean over tasks."""
     unread = {member: None for pair in pairs for member in pair.unread}
     compared = [(pair, pair.gain.value) for pair in pairs if pair.gain]
     if unread and not compared:
@@ -152,22 +164,92 @@ def _pairs_verdict(pairs: Sequence[RunPair], names: Sequence[str]) -> str:
         return verdict(pairs[0], names)
     if len(compared) == 1:
         return verdict(compared[0][0], names)
-    ahead = sum(gain > _NEGLIGIBLE for _, gain in compared)
-    behind = sum(gain < -_NEGLIGIBLE for _, gain in compared)
-    gains = listed(
-        f"{pair.title} {value_text(gain, 'score_points')} points"
-        for pair, gain in compared
-        if pair.is_significant
-    )
-    silent = ""
+    sentences = [_leads(compared, names), *_certain(compared, names)]
+    total = _total([pair for pair, _ in compared], names)
+    if total:
+        sentences.append(total)
     if unread:
         count = len({pair.title for pair in pairs if pair.unread})
-        silent = f" No verdict on {count} tasks, because answers could not be read."
-    return (
-        f"{names[1]} leads on {ahead} of {len(compared)} tasks, {names[0]} on {behind}. "
-        f"Significant gains of {names[1]} (all tasks together, 95 %): {gains or 'none'}."
-        f"{silent}"
+        sentences.append(
+            f"No verdict on {count} tasks, because answers could not be read."
+        )
+    return " ".join(sentences)
+
+
+def _leads(compared: Sequence[_Compared], names: Sequence[str]) -> str:
+    """Say on how many tasks each of two models leads, the leading one first."""
+    ahead = sum(gain > _NEGLIGIBLE for _, gain in compared)
+    behind = sum(gain < -_NEGLIGIBLE for _, gain in compared)
+    first, second = names
+    if not ahead and not behind:
+        return f"{second} and {first} are equal on all {len(compared)} tasks."
+    if behind > ahead:
+        return (
+            f"{first} leads on {behind} of {len(compared)} tasks, {second} on {ahead}."
+        )
+    return f"{second} leads on {ahead} of {len(compared)} tasks, {first} on {behind}."
+
+
+def _certain(compared: Sequence[_Compared], names: Sequence[str]) -> Iterator[str]:
+    """Say which differences are more than chance, and how many could be chance."""
+    certain = [(pair, gain) for pair, gain in compared if pair.is_significant]
+    others = len(compared) - len(certain)
+    if not certain:
+        yield f"None of the {others} differences is more than chance (95 %, all tasks together)."
+        return
+    certain.sort(key=lambda entry: -abs(entry[1]))
+    shorts = Counter(pair.short_title for pair, _ in compared)
+    gains = listed(
+        f"{pair.title if shorts[pair.short_title] > 1 else pair.short_title} "
+        f"{value_text(gain, 'score_points')}"
+        for pair, gain in certain
     )
+    yield (
+        f"More than chance for {names[1]}, in points (95 %, all tasks together): {gains}."
+    )
+    if others == 1:
+        yield "The other difference could be chance."
+    elif others:
+        yield f"The other {others} differences could be chance."
+
+
+def _total(pairs: Sequence[RunPair], names: Sequence[str]) -> str:
+    """Return the mean accuracy over tasks, with the interval of its gain; empty if there is none.
+
+    Only shares of right answers have a mean, and only on different items. The squared widths of
+    independent intervals add up, below and above (Zou and Donner, 2008).
+    """
+    shares = [pair for pair in pairs if _is_share(pair)]
+    tasks = {pair.task for pair in shares}
+    if len(shares) < 2 or len(tasks) < len(shares):
+        return ""
+    gains = [pair.gain for pair in shares if pair.gain]
+    value = fmean(gain.value for gain in gains)
+    below = 0.0
+    above = 0.0
+    for pair, gain in zip(shares, gains, strict=True):
+        confidence = pair.effect.confidence if pair.effect else CONFIDENCE
+        scale = NORMAL / normal_quantile(confidence) / len(shares)
+        below += (scale * (gain.value - (gain.low or 0.0))) ** 2
+        above += (scale * ((gain.high or 0.0) - gain.value)) ** 2
+    total = Estimate(value, value - below**0.5, value + above**0.5, len(shares))
+    first, second = (
+        fmean(pair.scores[side] or 0.0 for pair in shares) for side in (0, 1)
+    )
+    where = f"the {len(shares)} tasks"
+    if len(shares) < len(pairs):
+        where = listed((pair.title for pair in shares), ", ")
+    return (
+        f"Mean accuracy of {where}: {names[1]} {second:.1f} against {first:.1f}, gain "
+        f"{value_text(value, 'score_points')} points, 95 % {interval_text(total, 'score_points')}."
+    )
+
+
+def _is_share(pair: RunPair) -> bool:
+    figure = pair.figure
+    is_accuracy = figure.unit == "share" and figure.form == "mean"
+    has_ends = pair.gain is not None and pair.gain.low is not None
+    return is_accuracy and figure.higher_is_better is True and has_ends
 
 
 def verdict(pair: RunPair, names: Sequence[str]) -> str:
@@ -187,7 +269,7 @@ def verdict(pair: RunPair, names: Sequence[str]) -> str:
         outcome = f"{second} is worse than {first}"
     unit, points = units_of(pair.figure)
     in_points = " points" if points == "score_points" else ""
-    p_text = "p < 0.001" if pair.p_value < 0.001 else f"p = {pair.p_value:.2g}"
+    p_text = "p < 0.001" if effect.p_value < 0.001 else f"p = {effect.p_value:.2g}"
     return (
         f"{outcome} on {pair.title}: {pair.measure} {value_text(effect.b, unit)} against "
         f"{value_text(effect.a, unit)}, gain {value_text(gain, points)}{in_points}, 95 % "
@@ -219,8 +301,8 @@ def effects_table(
         (TableColumn("Won/lost/tied"), lambda pair: won.format(pair.effect)),
         (TableColumn("p", "p", "Two-sided, unadjusted."), attrgetter("effect.p_value")),
         (
-            TableColumn("p by Holm", "p", "Adjusted for several tests."),
-            attrgetter("effect.p_by_holm"),
+            TableColumn("p adjusted", "p", "For all rows together (Bonferroni)."),
+            attrgetter("effect.p_adjusted"),
         ),
         (TableColumn(sides[0], unit), attrgetter("effect.a")),
         (TableColumn(sides[1], unit), attrgetter("effect.b")),

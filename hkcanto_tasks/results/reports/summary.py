@@ -4,7 +4,7 @@ Two models are compared task by task. More are rows, sorted by their mean rank. 
 row for each task, beside the best published score.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import (
     Callable,
     Iterator,
@@ -29,7 +29,7 @@ from ..published import (
 )
 from ..runs import Run, SkippedLog
 from ..statistics.estimates import harness_agreement
-from ..statistics.intervals import CONFIDENCE, WIDE, Estimate
+from ..statistics.intervals import WIDE, Estimate
 from ..statistics.matching import points_of
 from ..statistics.paired import compare
 from ..statistics.selection import Selection, selection
@@ -86,6 +86,7 @@ from .standings import (
 )
 
 _MOST_DISAGREEMENTS = 4
+_MOST_TASKS = 2  # whose scores a sentence has, with or without a rank
 _SEE_END = "(“How this was made”)"
 _RUN_KEYS = (
     "label",
@@ -125,6 +126,7 @@ class _Results:
         labels: The models.
         groups: Runs that differ only in the model.
         papers: The published tables with runs in them.
+        tests: The number of tasks that share the error of 5 %.
     """
 
     runs: Sequence[Run]
@@ -132,6 +134,7 @@ class _Results:
     labels: Sequence[str]
     groups: Sequence[Sequence[Run]]
     papers: Sequence[TableWithRuns]
+    tests: int
 
     def standings(self, run: Run) -> list[Standing]:
         """Return the standings of a run in the papers' tables, those of its headline first."""
@@ -146,13 +149,25 @@ class _Results:
                 return standing.rank_text
         return None
 
+    def why_unranked(self, run: Run) -> str:
+        """Say in a few words why a run's headline has no rank."""
+        for standing in self.standings(run):
+            if standing.is_headline_of(run) and standing.figure.note:
+                return standing.figure.note
+        return "beside no published score"
+
 
 def build_report(
     runs: Sequence[Run],
     skipped: Sequence[SkippedLog] = (),
     title: str = "",
+    *,
+    alone: bool = False,
 ) -> Report:
-    """Return the report of some runs; the default title names the models."""
+    """Return the report of some runs; the default title names the models.
+
+    All tasks share the error of 5 %, unless each stands `alone`.
+    """
     frame = partial(figure_rows, runs)
     runs = _in_training_order(runs)
     labels = [*dict.fromkeys(run.label for run in runs)]
@@ -162,6 +177,7 @@ def build_report(
         labels,
         side_by_side(runs),
         standings(runs),
+        tests=1 if alone else tests_of(runs),
     )
     papers = [*map(paper_table, results.papers)]
     is_one_group = len(results.groups) == 1
@@ -173,7 +189,7 @@ def build_report(
     ]
     records = {
         "runs": [_record(results, run) for run in runs],
-        "best": best_records(runs),
+        "best": best_records(runs, alone=alone),
     }
     title = title or listed(labels, ", ")
     return report_of(
@@ -192,9 +208,17 @@ def _in_training_order(runs: Sequence[Run]) -> list[Run]:
     return sorted(runs, key=lambda run: (names.index(steps[run][0]), steps[run][1]))
 
 
-def best_records(runs: Sequence[Run]) -> Sequence[Mapping[str, Any]]:
+def tests_of(runs: Sequence[Run]) -> int:
+    """Return the number of tasks on which runs can differ, which share the error of 5 %."""
+    return max(1, sum(len(group) > 1 for group in side_by_side(runs)))
+
+
+def best_records(
+    runs: Sequence[Run], *, alone: bool = False
+) -> Sequence[Mapping[str, Any]]:
     """Return the best run of each task under each condition, as records."""
-    races = [selection(tuple(group)) for group in side_by_side(runs)]
+    tests = 1 if alone else tests_of(runs)
+    races = [selection(tuple(group), tests) for group in side_by_side(runs)]
     return [_best_record(race) for race in races if race]
 
 
@@ -260,6 +284,7 @@ class _TaskRow(NamedTuple):
     title: str
     score: Estimate | None
     rank: str | None
+    why_unranked: str
     best: float | None
     measure: str
 
@@ -296,6 +321,15 @@ def _warnings(results: _Results, left_out: Sequence[Run]) -> Iterator[str]:
         yield f"runs not compared, as unfinished or on other items: {unlike}"
 
 
+def overview_of_runs(runs: Sequence[Run], *, alone: bool) -> tuple[Note, TableBlock]:
+    """Return the verdict on more than two models, and the table of models and tasks."""
+    labels = [*dict.fromkeys(run.label for run in runs)]
+    tests = 1 if alone else tests_of(runs)
+    results = _Results(runs, (), labels, side_by_side(runs), (), tests)
+    overview = _overview_of_many(results)
+    return overview.verdict, overview.table
+
+
 def _overview_of_one(results: _Results) -> _Overview:
     """Return a single model's tasks with the best published scores, drawn on one axis."""
     rows = list[_TaskRow]()
@@ -312,6 +346,7 @@ def _overview_of_one(results: _Results) -> _Overview:
                 task_title(run),
                 score,
                 results.rank(run),
+                results.why_unranked(run),
                 best,
                 measure,
             )
@@ -334,7 +369,7 @@ def _overview_of_one(results: _Results) -> _Overview:
     ]
     verdict = "There is no run to report on."
     if rows:
-        verdict = f"{results.labels[0]}: {listed(map(_task_sentence, rows))}."
+        verdict = _ranks_of_one(results.labels[0], rows)
     tasks = table(
         "tasks",
         "Task by task",
@@ -345,12 +380,27 @@ def _overview_of_one(results: _Results) -> _Overview:
     return _Overview(Note(verdict, "verdict"), tasks)
 
 
+def _ranks_of_one(label: str, rows: Sequence[_TaskRow]) -> str:
+    """Say the scores and ranks of a model; of many tasks, only those with a rank, and why not."""
+    if len(rows) <= _MOST_TASKS:
+        return f"{label}: {listed(map(_task_sentence, rows))}."
+    ranked = [row for row in rows if row.rank]
+    reasons = Counter(row.why_unranked for row in rows if not row.rank)
+    text = f"{label} has a rank on {len(ranked)} of {len(rows)} tasks"
+    if ranked:
+        text += f": {listed(map(_task_sentence, ranked))}"
+    if reasons:
+        why = listed(f"{reason} ({count})" for reason, count in reasons.most_common())
+        text += f". No rank: {why}"
+    return f"{text}."
+
+
 def _task_sentence(row: _TaskRow) -> str:
     """Say the score and the rank of a task."""
     score = value_text(row.score, "score")
     interval = interval_text(row.score, "score")
     shown = f"{score} {interval}".strip()
-    rank = f"rank {row.rank}" if row.rank else "no rank"
+    rank = f"rank {row.rank}" if row.rank else f"no rank ({row.why_unranked})"
     return f"{row.title} {shown} ({row.measure}), {rank}"
 
 
@@ -365,7 +415,9 @@ def _overview_of_two(results: _Results) -> _Overview:
         pair = _uncompared_pair(group[0], first, second, best)
         if first and second:
             try:
-                pair = pair_of(compare(first, second, parts=False), best)
+                pair = pair_of(
+                    compare(first, second, parts=False, tests=results.tests), best
+                )
             except ComparisonError:
                 left_out += [first, second]
         pairs.append(pair)
@@ -413,11 +465,10 @@ def _overview_of_many(results: _Results) -> _Overview:
     The differences hold for all tasks at once. Runs that are not comparable are left out.
     """
     groups = [group for group in results.groups if len(group) > 1]
-    confidence = 1 - (1 - CONFIDENCE) / max(1, len(groups))
     races = list[Selection]()
     left_out = list[Run]()
     for group in groups:
-        race = selection(tuple(group), confidence)
+        race = selection(tuple(group), results.tests)
         if race is None:
             continue
         left_out += race.left_out
@@ -425,34 +476,84 @@ def _overview_of_many(results: _Results) -> _Overview:
             races.append(race)
     ranks = _mean_ranks(results, {run.label for run in left_out})
     if races:
-        verdict = f"{_best_mean_rank(ranks)}. {_significantly_ahead(races)}"
+        verdict = f"{_leaders(ranks, races)} (95 %, all tasks together)."
+        if len(races) > 1:
+            verdict += f" {_significantly_ahead(races)}"
     else:
         verdict = NOTHING.format(len(results.labels))
     matrix = _matrix(results, races, ranks)
     return _Overview(Note(verdict, "verdict"), matrix, left_out)
 
 
-def _best_mean_rank(ranks: Mapping[str, float | None]) -> str:
-    """Say which models have the best mean rank."""
-    best = min((rank for rank in ranks.values() if rank is not None), default=None)
-    if best is None:
+def _leaders(ranks: Mapping[str, float | None], races: Sequence[Selection]) -> str:
+    """Say which models have the best mean rank, and from which they are not clearly apart."""
+    known = {label: rank for label, rank in ranks.items() if rank is not None}
+    if not known:
         return "No task was run in full by all models"
-    leaders = [label for label, rank in ranks.items() if rank == best]
-    return f"The best mean rank is {value_text(best, 'score')}: {listed(leaders)}"
+    best = min(known.values())
+    leaders = [label for label, rank in known.items() if rank == best]
+    verb = "leads" if len(leaders) == 1 else "share first place"
+    score = f"(mean rank {value_text(best, 'score')} of {len(known)})"
+    if len(races) == 1:
+        run = races[0].best
+        score = f"on {task_title(run)} with {value_text(_in_points(run), 'score')}"
+    others = sorted(known.keys() - {*leaders}, key=lambda label: known[label])
+    close = [
+        label
+        for label in others
+        if not any(_is_clearly_ahead(leader, label, races) for leader in leaders)
+    ]
+    text = f"{listed(leaders, ' and ')} {verb} {score}"
+    apart = len(others) - len(close)
+    if apart:
+        text += f", clearly ahead of {apart} of {len(others)} others"
+    if close:
+        amounts = listed(
+            f"{label} ({_distance(label, known, races)})" for label in close
+        )
+        text += f", not clearly ahead of {amounts}"
+    return text
+
+
+def _is_clearly_ahead(leader: str, other: str, races: Sequence[Selection]) -> bool:
+    """Whether a model is significantly better than another on a task, and worse on none."""
+    wins = 0
+    for race in races:
+        for run, behind in race.ahead.items():
+            labels = {beaten.label for beaten in behind}
+            if run.label == other and leader in labels:
+                return False
+            wins += run.label == leader and other in labels
+    return wins > 0
+
+
+def _distance(
+    label: str,
+    ranks: Mapping[str, float],
+    races: Sequence[Selection],
+) -> str:
+    """Return how far a model is from the best: in points on a single task, or its mean rank."""
+    if len(races) > 1:
+        return value_text(ranks[label], "score")
+    (race,) = races
+    gaps = {run.label: gap for run, gap in race.differences.items()}
+    points = points_of(race.best.headline) * abs(gaps.get(label, 0.0))
+    return f"{points:.1f} points behind"
 
 
 def _significantly_ahead(races: Sequence[Selection]) -> str:
-    """Say which runs are significantly ahead of all others; of a single task, of any others."""
-    texts = list[str]()
+    """Say which model is significantly ahead of all others on how many tasks."""
+    tasks = defaultdict[str, list[str]](list)
     for race in races:
-        others = len(race.differences)
-        behind = others - len(race.ties)
-        if behind == others or (len(races) == 1 and behind):
+        if not race.ties:
             score = value_text(_in_points(race.best), "score")
-            title = run_title(race.best)
-            texts.append(f"{title} ({score}; of {behind} of {others} others)")
-    ahead = listed(texts) or "none"
-    return f"Significantly ahead (all tasks together, 95 %): {ahead}."
+            tasks[race.best.label].append(f"{race.best.definition.title} {score}")
+    texts = list[str]()
+    for label, titles in tasks.items():
+        texts.append(
+            f"{label} on {len(titles)} of {len(races)} ({listed(titles, ', ')})"
+        )
+    return f"Clearly ahead of all others: {listed(texts) or 'none on any task'}."
 
 
 def _matrix(

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,7 +12,8 @@ from ..statistics.validity import unread_mask
 _MOST_EXAMPLES = 3
 
 
-class UnreadResponses(NamedTuple):
+@dataclass(frozen=True)
+class UnreadResponses:
     """Responses of a run that could not be read for one reason: their number, and some of them.
 
     An example is the item's id with the response.

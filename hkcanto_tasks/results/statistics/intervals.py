@@ -11,7 +11,7 @@ losses are rare. `performance/simulate_intervals.py` measures the coverage; the 
 intervals hold" in `docs/methods.md` says where the intervals of this module fall short.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
@@ -36,9 +36,6 @@ GateAnswer = Literal["passed", "worse", "undecided"]
 NORMAL = 1.959963984540054
 """The quantile of the normal distribution for 95 %."""
 
-_UPPER_LEVEL = (1 + CONFIDENCE) / 2
-# With fewer discordant units, no exact test can separate two runs at 5 %: 2 / 2⁵ > 0.05.
-_MIN_DISCORDANT = 6
 _ROUNDING = 1e-12
 _TINY = 1e-300
 _MAX_COPIES = 1e9
@@ -93,6 +90,20 @@ def _units(
     return _Units(strata, weights, means, np.bincount(strata), stratum_weights)
 
 
+def normal_quantile(confidence: float) -> float:
+    """Return half the width of a normal interval, in standard deviations.
+
+    Examples:
+        >>> normal_quantile(0.95) == NORMAL
+        True
+    """
+    from scipy.special import ndtri
+
+    if confidence == CONFIDENCE:
+        return NORMAL
+    return float(ndtri((1 + confidence) / 2))
+
+
 def effective_draws(
     values: Floats,
     shares: Floats,
@@ -100,6 +111,7 @@ def effective_draws(
     variance: float,
     strata: Ints | None = None,
     at_limit: float | None = None,
+    confidence: float = CONFIDENCE,
 ) -> tuple[float, float]:
     """Return how many independent draws would have the variance of a weighted mean.
 
@@ -114,8 +126,8 @@ def effective_draws(
     kurtosis. `performance/simulate_intervals.py` measures how often the result covers.
 
     Returns:
-        The number of draws, NaN with a single unit, which has no variance; and the 97.5 % quantile
-        of the test statistic.
+        The number of draws, NaN with a single unit, which has no variance; and the quantile of the
+        test statistic, 97.5 % for an interval of 95 %.
 
     Args:
         values: From -1 to 1; -1, 0 and 1 are limits.
@@ -124,6 +136,7 @@ def effective_draws(
         variance: The variance of one draw if all values were at the limits.
         strata: Numbers from 0 up, without gaps; one stratum by default.
         at_limit: The share of values at a limit, if the values themselves do not show it.
+        confidence: Confidence of the interval that they are for.
 
     Examples:
         >>> right = np.array([1.0, 1.0, 0.0, 0.0])
@@ -152,17 +165,18 @@ def effective_draws(
     is_exact = error <= _ROUNDING * concentration
     draws = 1 / concentration if is_exact else variance / error
     if at_limit == 1:
-        return draws, NORMAL
+        return draws, normal_quantile(confidence)
     kurtosis_freedom = 2 * count * squares.mean() ** 2 / max(_TINY, squares.var())
-    return draws, float(stdtrit(min(count - 1, kurtosis_freedom), _UPPER_LEVEL))
+    return draws, float(stdtrit(min(count - 1, kurtosis_freedom), (1 + confidence) / 2))
 
 
 def paired_accuracy_interval(
     wins: int,
     losses: int,
     items: int,
+    confidence: float = CONFIDENCE,
 ) -> Interval:
-    """Return the 95 % interval of the accuracy of B minus that of A, on independent items.
+    """Return the interval of the accuracy of B minus that of A, on independent items.
 
     It is Tango's score interval for a difference of paired proportions (Tango, 1998, "Equivalence
     test and confidence interval for the difference in proportions for the paired-sample design",
@@ -175,8 +189,10 @@ def paired_accuracy_interval(
         >>> round(low, 4), round(high, 4)
         (0.0, 0.124)
     """
-    ends = tango_interval(wins / items, losses / items, (items, NORMAL))
-    return agreeing(ends, mcnemar_p_value(wins, losses), wins - losses)
+    draws = items, normal_quantile(confidence)
+    ends = tango_interval(wins / items, losses / items, draws)
+    p_value = mcnemar_p_value(wins, losses)
+    return agreeing(ends, p_value, wins - losses, confidence)
 
 
 def tango_interval(
@@ -203,13 +219,15 @@ def paired_mean_interval(
     *,
     weights: ArrayLike | None = None,
     largest: float = 1.0,
+    confidence: float = CONFIDENCE,
 ) -> Interval:
-    """Return the 95 % interval of a (weighted) mean of paired differences, such as of error rates.
+    """Return the interval of a (weighted) mean of paired differences, such as of error rates.
 
     It is Student's t interval from the jackknife over clusters, with an added cluster that is as
     far from the mean as the farthest one. Without that, it is too short if few items differ, or
     some differ by much. (Agresti and Min, 2005, and Bonett and Price, 2012, also add observations.)
-    If fewer than six clusters differ, or all by the same, the ends are Gaffke's bounds
+    If too few clusters differ for an exact test (fewer than six for 95 %), or all by the same, the
+    ends are Gaffke's bounds
     (`loss_bound`).
 
     Args:
@@ -217,6 +235,7 @@ def paired_mean_interval(
         clusters: As in `sum_clusters`.
         weights: The weight of each item, above 0; for a corpus rate its length.
         largest: The largest possible difference: 1 for rates, 100 for scores.
+        confidence: Confidence of the interval.
 
     Examples:
         >>> low, high = paired_mean_interval([0.0] * 100)
@@ -232,11 +251,13 @@ def paired_mean_interval(
     )
     sums, units = rows.T
     discordant = (np.abs(sums) > _ROUNDING * units).sum()
-    reach = _jackknife_reach(rows)
-    if discordant < _MIN_DISCORDANT or not reach > _ROUNDING:
+    level = (1 + confidence) / 2
+    reach = _jackknife_reach(rows, level)
+    # With fewer discordant units, no exact test can separate two runs: 2 / 2⁵ > 0.05.
+    if 2 ** (1.0 - discordant) > 1 - confidence + _ROUNDING or not reach > _ROUNDING:
         means = np.clip(sums / units, -1, 1)
-        low = -loss_bound(-means, units, _UPPER_LEVEL)
-        high = loss_bound(means, units, _UPPER_LEVEL)
+        low = -loss_bound(-means, units, level)
+        high = loss_bound(means, units, level)
     else:
         total, weight = rows.sum(axis=0)
         mean = float(total / weight)
@@ -245,7 +266,7 @@ def paired_mean_interval(
     return largest * low, largest * high
 
 
-def _jackknife_reach(rows: Floats) -> float:
+def _jackknife_reach(rows: Floats, level: float) -> float:
     """Return half of Student's interval of a ratio of sums; infinite for a single unit."""
     from scipy.special import stdtrit
 
@@ -257,7 +278,7 @@ def _jackknife_reach(rows: Floats) -> float:
     moves = (sums - total / weight * weights) / (weight - weights)  # without each unit
     squares = moves**2
     variance = (squares.sum() + squares.max()) * (count - 1) / (count + 1)
-    return float(stdtrit(count - 1, _UPPER_LEVEL) * variance**0.5)
+    return float(stdtrit(count - 1, level) * variance**0.5)
 
 
 def errors_of(rates: Floats, weights: Floats) -> Floats:
@@ -269,10 +290,11 @@ def agreeing(
     ends: Interval,
     p_value: float,
     difference: float,
+    confidence: float = CONFIDENCE,
 ) -> Interval:
-    """Return an interval adjusted to a test: 0 is inside unless the test rejects at 5 %."""
+    """Return an interval adjusted to a test: 0 is inside unless the test rejects."""
     low, high = ends
-    if p_value >= 0.05:
+    if p_value >= 1 - confidence - _ROUNDING:
         return min(low, 0.0), max(high, 0.0)
     if difference > 0:
         return max(low, 0.0), high
@@ -680,21 +702,6 @@ def mcnemar_p_value(wins: int, losses: int) -> float:
     from scipy.special import bdtr
 
     return min(1.0, 2 * float(bdtr(min(wins, losses), wins + losses, 0.5)))
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjust the p-values of several tests for their number (Holm, 1979).
-
-    Examples:
-        >>> holm([0.01, 0.04])
-        [0.02, 0.04]
-    """
-    values = np.asarray(p_values, np.float64)
-    order = np.argsort(values)
-    factors = np.arange(len(values), 0, -1)
-    adjusted = np.empty_like(values)
-    adjusted[order] = np.minimum(1, np.maximum.accumulate(values[order] * factors))
-    return list(map(float, adjusted))
 
 
 def exchanges(

@@ -17,7 +17,7 @@ from ...errors import ComparisonError
 from ...figures import Figure, pseudo_values, sum_clusters, weights
 from ..runs import Floats, Ints, Run
 from . import intervals
-from .intervals import Estimate, Interval, Statistic, errors_of
+from .intervals import CONFIDENCE, Estimate, Interval, Statistic, errors_of
 
 SEED = 1234
 RESAMPLES = 10_000
@@ -37,13 +37,19 @@ class Resampling(NamedTuple):
 _DEFAULT = Resampling()
 
 
+def shared_confidence(tests: int) -> float:
+    """Return the confidence of each of several tests that together err in 5 % of cases at most."""
+    return 1 - (1 - CONFIDENCE) / max(1, tests)
+
+
 @dataclass(frozen=True, slots=True)
 class Effect:
     """How B differs from A on some items: the figures of both, and the difference B minus A.
 
     `name` is that of a figure (`acc_macro`, `acc_stem`) or a subject, or empty for all items. B
-    wins an item if it is better there, in the figure's direction. The p-value is two-sided;
-    `p_by_holm` is adjusted for its family of tests, and None for a single test.
+    wins an item if it is better there, in the figure's direction. The p-value is two-sided. If the
+    effect belongs to several tests, its interval holds for all of them at once, and `p_adjusted` is
+    below 0.05 exactly if the interval excludes 0; it is None for a single test.
     """
 
     name: str
@@ -55,7 +61,14 @@ class Effect:
     ties: int
     p_value: float
     test: str
-    p_by_holm: float | None = None
+    p_adjusted: float | None = None
+    confidence: float = CONFIDENCE  # of the interval
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the difference is more than chance explains, with all tests together."""
+        p_value = self.p_value if self.p_adjusted is None else self.p_adjusted
+        return p_value < 1 - CONFIDENCE - _ROUNDING
 
 
 def points_of(figure: Figure) -> int:
@@ -137,8 +150,12 @@ class Paired:
     def _figure(self, rows: Floats) -> float:
         return float(self.statistic(rows.sum(axis=0, keepdims=True))[0])
 
-    def effect(self, name: str = "") -> Effect:
-        """Return how B differs from A, with the interval and test that fit the figure."""
+    def effect(self, name: str = "", tests: int = 1) -> Effect:
+        """Return how B differs from A, with the interval and test that fit the figure.
+
+        The 5 % error is shared by a number of tests (Bonferroni).
+        """
+        confidence = shared_confidence(tests)
         a, b = self.figures()
         gains = self.losses[:, 0] - self.losses[:, 1]
         wins = int((gains > _ROUNDING).sum())
@@ -150,7 +167,9 @@ class Paired:
             up, down = wins, losses
             if not self.figure.higher_is_better:
                 up, down = losses, wins
-            interval = intervals.paired_accuracy_interval(up, down, len(gains))
+            interval = intervals.paired_accuracy_interval(
+                up, down, len(gains), confidence
+            )
         else:
             test = "paired permutation"
             if self.figure.form == "corpus":
@@ -158,9 +177,9 @@ class Paired:
             p_value = intervals.randomization_p_value(
                 *self.rows, self.statistic, **self.resampling._asdict()
             )
-            interval = self._interval(a, b)
+            interval = self._interval(a, b, confidence)
 
-        low, high = intervals.agreeing(interval, p_value, b - a)
+        low, high = intervals.agreeing(interval, p_value, b - a, confidence)
         note = intervals.UNSEEN if self.figure.unlimited else ""
         return Effect(
             name=name,
@@ -172,14 +191,19 @@ class Paired:
             ties=len(gains) - wins - losses,
             p_value=p_value,
             test=test,
+            p_adjusted=min(1.0, tests * p_value) if tests > 1 else None,
+            confidence=confidence,
         )
 
-    def _interval(self, a: float, b: float) -> Interval:
+    def _interval(self, a: float, b: float, confidence: float) -> Interval:
         if self.figure.form == "corpus":
-            return self._corpus_interval()
+            changes, largest = self.corpus_changes()
+            return intervals.paired_mean_interval(
+                changes, largest=largest, confidence=confidence
+            )
         if self.figure.over == "questions":
-            return self._mean_or_rate_interval(a, b)
-        return self._mean_of_means_interval()
+            return self._mean_or_rate_interval(a, b, confidence)
+        return self._mean_of_means_interval(confidence)
 
     def corpus_changes(self) -> tuple[Floats, float]:
         """Return each unit's share in the difference of a corpus figure, and the largest possible.
@@ -194,11 +218,7 @@ class Paired:
         largest = max(100 / points_of(self.figure), float(np.abs(changes).max()))
         return changes, largest
 
-    def _corpus_interval(self) -> Interval:
-        changes, largest = self.corpus_changes()
-        return intervals.paired_mean_interval(changes, largest=largest)
-
-    def _mean_or_rate_interval(self, a: float, b: float) -> Interval:
+    def _mean_or_rate_interval(self, a: float, b: float, confidence: float) -> Interval:
         # Linearised if the two sides' lengths differ (Cochran 1977, section 6.4).
         sizes = self.sizes
         values_a = self.a[:, 0] - a * (self.a[:, 1] - sizes)
@@ -210,9 +230,10 @@ class Paired:
             self.clusters,
             weights=sizes,
             largest=largest,
+            confidence=confidence,
         )
 
-    def _mean_of_means_interval(self) -> Interval:
+    def _mean_of_means_interval(self, confidence: float) -> Interval:
         # Tango's interval, for the number of draws with the stratified mean's variance.
         changes = self.b[:, 0] - self.a[:, 0]
         shares = self.shares / len(self.a)
@@ -221,7 +242,7 @@ class Paired:
         variance = gained + lost - (gained - lost) ** 2
         strata = np.unique(self.subjects, return_inverse=True)[1]
         draws = intervals.effective_draws(
-            changes, shares, self.clusters, variance, strata
+            changes, shares, self.clusters, variance, strata, confidence=confidence
         )
         return intervals.tango_interval(gained, lost, draws)
 

@@ -84,6 +84,7 @@ def compare(
     seed: int = SEED,
     resamples: int = RESAMPLES,
     parts: bool = True,
+    tests: int = 1,
 ) -> Comparison:
     """Compare two runs of a task item by item; they may differ in model and setup.
 
@@ -97,6 +98,7 @@ def compare(
         seed: Seed of the resampling, at least 0.
         resamples: Number of resamples, at least 1.
         parts: Whether to compare averages, categories and subjects too.
+        tests: Number of tests, such as tasks, that share the 5 % error of the difference.
 
     Raises:
         ComparisonError: The runs have different tasks, data or items, or lack the figure. With a
@@ -106,7 +108,7 @@ def compare(
     items = match(a, b, metric, Resampling(seed, resamples))
     further: Mapping[str, Sequence[Effect]] = {}
     if parts and items.figure.form != "corpus":
-        further = _further_effects(items, a)
+        further = _further_effects(items, a, tests)
     tested = None
     prospect = None
     unread = []
@@ -120,7 +122,7 @@ def compare(
         a,
         b,
         items.figure,
-        items.effect(),
+        items.effect(tests=tests),
         further,
         items.unscored,
         tested,
@@ -133,37 +135,27 @@ def pairwise(
     runs: Sequence[Run],
     *,
     gate: float | None = None,
+    tests: int = 1,
     **options: Any,
 ) -> Sequence[Comparison]:
     """Compare each run with each later one; if there are more than two, over all items only.
 
-    The p-values are adjusted for the number of pairs (Holm). The options are those of `compare`;
-    the gate tests that no run is inferior to the first.
+    The pairs share the error of 5 %, with those of other tasks (`tests` times). The other options
+    are those of `compare`; the gate tests that no run is inferior to the first.
     """
+    pairs = [*combinations(runs, 2)]
     options["parts"] = len(runs) == 2
+    options["tests"] = tests * len(pairs)
     comparisons = []
-    for a, b in combinations(runs, 2):
+    for a, b in pairs:
         tolerance = gate if a is runs[0] else None
         comparisons.append(compare(a, b, gate=tolerance, **options))
-    effects = adjusted([comparison.overall for comparison in comparisons])
-    return [
-        replace(comparison, overall=effect)
-        for comparison, effect in zip(comparisons, effects, strict=True)
-    ]
+    return comparisons
 
 
-def adjusted(effects: Sequence[Effect]) -> Sequence[Effect]:
-    """Return a family of effects; if there are several, their p-values are adjusted by Holm."""
-    if len(effects) < 2:
-        return effects
-    p_values = intervals.holm([effect.p_value for effect in effects])
-    return [
-        replace(effect, p_by_holm=p)
-        for effect, p in zip(effects, p_values, strict=True)
-    ]
-
-
-def _further_effects(items: Paired, run: Run) -> Mapping[str, Sequence[Effect]]:
+def _further_effects(
+    items: Paired, run: Run, tests: int
+) -> Mapping[str, Sequence[Effect]]:
     """Return the effects on other averages, on parts of the task, and on subjects."""
     figure = items.figure
     alike = [
@@ -176,16 +168,15 @@ def _further_effects(items: Paired, run: Run) -> Mapping[str, Sequence[Effect]]:
         if other.part:
             mask = run.items.part_mask(other.part)[items.positions]
             if mask.any():
-                part = replace(items.where(mask), figure=other)
-                parts.append(part.effect(other.name))
+                parts.append(replace(items.where(mask), figure=other))
         elif other is not figure:
-            averages.append(replace(items, figure=other).effect(other.name))
+            averages.append(replace(items, figure=other).effect(other.name, tests))
     # A subject that is a part is not repeated.
     names = {*items.subjects.tolist()} - {other.part for other in alike}
     return {
         "averages": averages,
-        "parts": adjusted(parts),
-        "subjects": adjusted(_subject_effects(items, run, names)),
+        "parts": [part.effect(part.figure.name, len(parts)) for part in parts],
+        "subjects": _subject_effects(items, run, names),
     }
 
 
@@ -198,7 +189,7 @@ def _subject_effects(
         return []
     plain = replace(items, figure=replace(items.figure, over="questions"))
     return [
-        plain.where(items.subjects == subject.name).effect(subject.name)
+        plain.where(items.subjects == subject.name).effect(subject.name, len(names))
         for subject in run.subjects
         if subject.name in names
     ]

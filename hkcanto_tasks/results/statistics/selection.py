@@ -14,13 +14,14 @@ from functools import lru_cache, reduce
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...errors import ComparisonError
 from ...figures import pseudo_values
 from ..runs import Floats, Run
 from .estimates import estimate
 from .intervals import CONFIDENCE, Estimate, exchanges
-from .matching import SEED, Paired, match
+from .matching import SEED, Effect, Paired, match, shared_confidence
 from .validity import no_verdict, unread_run
 
 _DRAWS = 4_000
@@ -49,6 +50,7 @@ class Selection:
             are truly equal; 0 without ties.
         left_out: Runs that are not comparable with the others, and why.
         differences: Each other compared run → the best figure minus its own.
+        ahead: Each compared run → the runs that it is significantly better than.
     """
 
     best: Run
@@ -57,12 +59,11 @@ class Selection:
     overstated: float
     left_out: Mapping[Run, str]
     differences: Mapping[Run, float]
+    ahead: Mapping[Run, frozenset[Run]]
 
 
 @lru_cache(maxsize=64)
-def selection(
-    runs: tuple[Run, ...], confidence: float = CONFIDENCE
-) -> Selection | None:
+def selection(runs: tuple[Run, ...], tests: int = 1) -> Selection | None:
     """Pick the best of runs side by side; None if no run can be compared.
 
     The items are those of most runs: a run on other items is left out, and so is one that was
@@ -70,8 +71,7 @@ def selection(
 
     Args:
         runs: Runs of one task under one condition.
-        confidence: Confidence for all differences at once; above 0.95 if several tasks share the
-            5 % error.
+        tests: Number of tasks that share the 5 % error. All differences on this task share its part.
     """
     left_out = dict[Run, str]()
     for run in runs:
@@ -97,7 +97,7 @@ def selection(
     pairs = _on_common_items([*matched.values()])
     if not pairs:
         return None
-    return _best([*matched], pairs, left_out, confidence)
+    return _best([*matched], pairs, left_out, tests)
 
 
 def _baseline(runs: Sequence[Run]) -> Run:
@@ -121,27 +121,52 @@ def _best(
     runs: Sequence[Run],
     pairs: Sequence[Paired],
     left_out: Mapping[Run, str],
-    confidence: float,
+    tests: int,
 ) -> Selection:
     """Select the best run; `pairs` match each run with one baseline on the same items."""
     contributions = np.column_stack([_contributions(pair) for pair in pairs])
-    null = all_pairs(contributions, confidence=confidence)
+    null = all_pairs(contributions, confidence=shared_confidence(tests))
     figures = np.array([pair.figures()[1] for pair in pairs])
     sign = -1 if pairs[0].figure.higher_is_better is False else 1
     best = int((sign * figures).argmax())
-    gaps = dict(zip(runs, (figures[best] - figures).tolist(), strict=True))
+    leads = sign * (figures[:, None] - figures)
+    # Two runs are compared as in `hkcanto compare`.
+    effect = pairs[1].effect(tests=tests) if len(runs) == 2 else None
+    ahead = _significant(leads, null, effect)
 
-    ties = {}
-    tied = [best]
-    for position, run in enumerate(runs):
+    others = {position: run for position, run in enumerate(runs) if position != best}
+    tied = [position for position in others if not ahead[best, position]]
+    drawn = sign * null.figures[:, [best, *tied]]
+    ties = dict[Run, Estimate]()
+    for position in tied:
+        change = float(figures[position] - figures[best])
         reach = null.critical * float(null.errors[best, position])
-        if position != best and abs(gaps[run]) <= reach + _ROUNDING:
-            ties[run] = _difference(-gaps[run], reach, len(pairs[0].positions))
-            tied.append(position)
-    drawn = sign * null.figures[:, tied]
-    overstated = float((drawn.max(axis=1) - drawn.mean(axis=1)).mean())
-    del gaps[runs[best]]
-    return Selection(runs[best], len(runs), ties, overstated, left_out, gaps)
+        ties[runs[position]] = _difference(change, reach, len(pairs[0].positions))
+        if effect:
+            ties[runs[position]] = effect.difference.times(1 if position else -1)
+    return Selection(
+        runs[best],
+        len(runs),
+        ties,
+        float((drawn.max(axis=1) - drawn.mean(axis=1)).mean()),
+        left_out,
+        {run: float(figures[best] - figures[n]) for n, run in others.items()},
+        {
+            run: frozenset(runs[n] for n in np.flatnonzero(row).tolist())
+            for run, row in zip(runs, ahead, strict=True)
+        },
+    )
+
+
+def _significant(
+    leads: Floats,
+    null: PairwiseNull,
+    effect: Effect | None,
+) -> NDArray[np.bool_]:
+    """Return which run is significantly better than which: runs × runs."""
+    if effect is not None:
+        return (leads > _ROUNDING) & effect.is_certain
+    return np.asarray(leads > null.critical * null.errors + _ROUNDING, np.bool_)
 
 
 def _contributions(pair: Paired) -> Floats:

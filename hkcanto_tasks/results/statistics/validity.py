@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -29,7 +30,8 @@ class _Cause(NamedTuple):
     mask: NDArray[np.bool_]
 
 
-class UnreadRun(NamedTuple):
+@dataclass(frozen=True)
+class UnreadRun:
     """A run with many unread answers, and the likely cause."""
 
     run: Run
