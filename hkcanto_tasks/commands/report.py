@@ -92,7 +92,7 @@ def _print_unread(runs: "Sequence[Run]") -> None:
     for run in runs:
         for group in unread_responses(run):
             echo(
-                f"{run.label} on {run.task}: {group.reason}, {group.count:,} responses"
+                f"{run.label} on {run.task}: {group.reason}, {group.number:,} responses"
             )
             for item_id, response in group.examples:
                 text = " ".join(response.split())

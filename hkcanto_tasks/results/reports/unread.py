@@ -20,7 +20,7 @@ class UnreadResponses:
     """
 
     reason: str
-    count: int
+    number: int
     examples: Sequence[tuple[str, str]]
 
 
@@ -38,4 +38,4 @@ def unread_responses(run: Run) -> list[UnreadResponses]:
             for position in found[:_MOST_EXAMPLES]
         ]
         groups.append(UnreadResponses(reason, len(found), examples))
-    return sorted(groups, key=lambda group: -group.count)
+    return sorted(groups, key=lambda group: -group.number)

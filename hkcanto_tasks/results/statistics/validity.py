@@ -35,7 +35,7 @@ class UnreadRun:
     """A run with many unread answers, and the likely cause."""
 
     run: Run
-    count: int
+    number: int
     total: int
     cause: str
 
@@ -67,11 +67,11 @@ def no_verdict(runs: Iterable[UnreadRun]) -> list[str]:
         by_log[unread.run.label, unread.cause].append(unread)
     texts = list[str]()
     for (label, cause), members in by_log.items():
-        members.sort(key=lambda unread: -unread.count / unread.total)
+        members.sort(key=lambda unread: -unread.number / unread.total)
         first, *others = members
         also = f" and on {len(others)} more tasks" if others else ""
         texts.append(
-            f"{first.count:,} of {first.total:,} answers of {label} on "
+            f"{first.number:,} of {first.total:,} answers of {label} on "
             f"{first.run.definition.title}{also} could not be read: no verdict. "
             f"Likely cause: {cause}. See them: hkcanto report {first.run.sources[0]} --unread"
         )
