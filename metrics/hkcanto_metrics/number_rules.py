@@ -674,7 +674,7 @@ class Part:
             others = set().union(*(other for other in clauses if other is not words))
             if wanted & words - others:
                 chosen.append(number)
-            elif not known & words - wanted:
+            elif not known & words - wanted and self._has_same_noun(numbers):
                 return None
         if len(chosen) != 1 or chosen[0].value in self._asked.given:
             return None

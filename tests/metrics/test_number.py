@@ -1004,6 +1004,8 @@ def test_the_noun_asked_for_picks_the_number() -> None:
     for text, question, value in [
         ("That makes 23 chickens and 12 rabbits.", "How many chickens?", 23),
         ("There are 23 chickens or 12 chickens.", "How many chickens?", None),
+        ("There are 8 cats and 5 dogs.", "How many dogs are there?", 5),
+        ("There are 8 cats and 5 dogs.", "How many cats and dogs?", None),
         ("兔有8只，鸡有12只。", f"{animals}问兔有多少只？", 8),
         ("兔有8只，鸡有12只。", f"{animals}问鸡有多少只？", 12),
         ("即係阿仔12歲，爸爸48歲。", "爸爸大過阿仔，阿仔幾歲？", 12),
