@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,11 +39,17 @@ _CHARACTERS_IN_A_WORD = 1.3
 _FEW = 15
 _HEAD, _LONGEST_LABEL, _LONGEST_ANNOUNCEMENT = 200, 60, 80
 _LONGEST_NAME, _LONGEST_PAUSE = 5, 2
+_MOST_SENTENCES = 30
+_SAME = 0.9
 
 _HAN_CHARACTER = re.compile(f"[{HAN}]")
 _UNIT = re.compile(rf"[{HAN}]|[^\W\d_{HAN}]+(?:['’][a-z]+)?[1-6]?")
 _TONE = re.compile("[1-6]$|[āáǎàēéěèīíǐìōóǒòūúǔùǖǘǚǜ]")
 _SENTENCE = re.compile(r"[。！？!?]+|\.[. ]*(?=\W*(?:\s|$))")
+_STATEMENT = re.compile(
+    r"[^。！？!?.\n]*(?:[。！？!?…]+[」』”\"）)]*|\.[」』”\"）)]*(?=\s|$)|\.|$)\s*"
+    r"|[「『“\"][^」』”\"]+[」』”\"]\s*(?=[、,，/或「『“\"]|or\b|$)"
+)
 _SENTENCE_END = re.compile(r"(?<=[。！!？?.…~])\s*|[,，]\s*")
 _QUOTED = re.compile(r"[「『“\"]([^「」『』“”\"]+)[」』”\"]")
 _PAIRED = re.compile("[→=＝]")  # a word and its explanation
@@ -65,10 +71,22 @@ _PATTERNS = read_patterns(
     Path(__file__).with_suffix(".toml"), re.IGNORECASE | re.VERBOSE
 )
 # What the text below a heading is, in the order in which headings are looked for.
-_HEADINGS = ("turn", "final", "version", "notes", "source", "named", "label")
+_HEADINGS = (
+    "turn",
+    "draft",
+    "final",
+    "option",
+    "version",
+    "notes",
+    "source",
+    "named",
+    "label",
+)
 # The headings of the translation.
 _NAMED = {"final", "named", "label"}
-_ASIDES = {"notes", "version", "turn"}
+_ASIDES = {"draft", "notes", "option", "version", "turn"}
+# Of several texts under such headings, the last one is the most mature.
+_MATURING = {"draft", "final"}
 # A kind of text after a translation → the share of the source's length that comes before it.
 _TAILS = {"offer": _SHORT, "request": _SHORT, "comment": _HALF}
 # The kinds of pieces that may be the translation, or part of it.
@@ -94,7 +112,8 @@ class Translation(NamedTuple):
         text: The translation, or the whole response if none is found; empty if the response has
             only its romanisation.
         removed: The names of the removed parts.
-        ambiguous: Whether several parts could be the translation; all of them are kept.
+        ambiguous: Whether several parts could be the translation. The first of several
+            alternatives is kept; lines of a short text that nothing tells apart are all kept.
     """
 
     text: str
@@ -285,10 +304,15 @@ class TranslationReader:
             (False, False)
         """
         opening = fold_script(text[:_HEAD]).replace("’", "'")
-        if not _PATTERNS["refusal"].match(opening):
-            return False
         source = self.original.folded.replace("’", "'")
-        return _PATTERNS["inability"].search(source) is None
+        if _PATTERNS["refusal"].match(opening):
+            refused = _PATTERNS["inability"].search(source)
+            return not (refused and _PATTERNS["subject"].search(source))
+        if not _PATTERNS["question"].match(opening):
+            return False
+        if self.is_question or _PATTERNS["missing"].search(source):
+            return False
+        return _PATTERNS["asking"].search(source) is None
 
     def _is_spelt(self, pieces: Sequence[_Piece]) -> bool:
         """Whether a response has a romanisation of the translation."""
@@ -306,13 +330,35 @@ class TranslationReader:
         if any(map(self._settles, runs)):
             runs = [run for run in runs if run.heading != "later"]
         best = max(runs, key=self._rank)
+        if best.heading in _MATURING:
+            best = max(reversed(runs), key=self._rank)
+        is_ambiguous = any(self._is_as_good(block, best) for block in blocks)
         if self.original.size >= 2 * _FEW:
-            return best, False
+            return best, is_ambiguous
         block = next(block for block in blocks if best.pieces[0] in block.pieces)
         rivals = [run for run in self._runs(block) if self._is_rival(run, best)]
         ends = [run.pieces[end] for run in (best, *rivals) for end in (0, -1)]
         places = [*map(block.pieces.index, ends)]
-        return self._run(block, min(places), max(places) + 1), bool(rivals)
+        kept = self._run(block, min(places), max(places) + 1)
+        return kept, is_ambiguous or bool(rivals)
+
+    def _is_as_good(self, block: _Block, best: _Block) -> bool:
+        """Whether another text is an alternative that nothing puts second."""
+        return any(self._is_alternative_to(run, best) for run in self._runs(block))
+
+    def _is_alternative_to(self, run: _Block, best: _Block) -> bool:
+        """Whether a run is another translation, beside the best one."""
+        if best.heading == "final" or run.is_remark or run.kind != "text":
+            return False
+        equals = {"", "label", "later", "named", "option", best.heading}
+        if run.heading not in equals or run.heading in ("draft", "notes"):
+            return False
+        if run.whole.size < _COMPLETE * self.original.size:
+            return False
+        is_other = max(run.whole.share(best.whole), best.whole.share(run.whole)) < _SAME
+        if self._evidence(run.whole) < self._evidence(best.whole):
+            return False
+        return is_other and self._language_rank(run) >= self._language_rank(best)
 
     def _is_rival(self, run: _Block, best: _Block) -> bool:
         """Whether a run is as likely the translation as the best one, and another text."""
@@ -325,16 +371,55 @@ class TranslationReader:
         """Split lines into pieces, with headings and remarks apart."""
         gap = ""
         for line in lines:
-            for segment in self._segments(line.strip()):
+            for role, segment in self._segments(line.strip()):
                 rest = segment
                 while rest:
-                    heading, end = self._heading(rest) or ("", self._text_length(rest))
+                    heading, end = (
+                        (role, len(rest))
+                        if role
+                        else self._heading(rest) or ("", self._text_length(rest))
+                    )
                     yield _Piece(rest[:end].strip(), gap, heading)
                     gap = " " if rest[:end][-1].isspace() else ""
                     rest = rest[end:].strip()
             gap += "\n" if line[-1:].isspace() else ""
 
-    def _segments(self, line: str) -> list[str]:
+    def _segments(self, line: str) -> list[tuple[str, str]]:
+        """The parts of a line, each with its heading if it is one: cells, quotations, or the line."""
+        quoted = self._quotations(line)
+        if quoted:
+            return quoted
+        return [("", segment) for segment in self._cells(line)]
+
+    def _quotations(self, line: str) -> list[tuple[str, str]]:
+        """The translations that a line quotes, and what it says about them."""
+        if "quotes" not in self.kinds or self.source in line:
+            return []
+        parts = _QUOTED.split(line)
+        outside = _Part(" ".join(parts[::2]))
+        if not self._is_about(outside) and not self._is_foreign(outside):
+            return []
+        quoted = [*map(_Part, parts[1::2])]
+        if not any(map(self._may_be_all, quoted)):
+            return []
+        segments = [(self._role_before(parts[0]), parts[0])]
+        for part, after in zip(quoted, parts[2::2], strict=True):
+            role = "" if self._may_be_all(part) else "notes"
+            is_long = _Part(after).size >= _HALF * self.original.size
+            segments += [(role, part.text), ("" if is_long else "option", after)]
+        return [(role, text.strip()) for role, text in segments if text.strip()]
+
+    def _role_before(self, text: str) -> str:
+        """What the quotation after a text is."""
+        heading = self._heading(text.strip())
+        return heading[0] if heading else "label"
+
+    def _may_be_all(self, part: _Part) -> bool:
+        """Whether a text is as long as the source and in the script asked for."""
+        is_long = part.size >= _COMPLETE * self.original.size
+        return is_long and not self._is_foreign(part)
+
+    def _cells(self, line: str) -> list[str]:
         """The cells of a row of a table, a copy of the source apart from other text, or the line."""
         if "table" in self.kinds and _TABLE.fullmatch(line):
             return [cell.strip() for cell in line.split("|")]
@@ -390,7 +475,33 @@ class TranslationReader:
             foreign = _PATTERNS["foreign"].match(text)
             if foreign:
                 return "label", foreign.end()
+        length = self._head_length(folded)
+        if length:
+            return "label", length
         return self._opening(text, folded) if "about" in self.kinds else None
+
+    def _head_length(self, folded: str) -> int:
+        """The length of a head up to a colon that is no part of the translation."""
+        head = _PATTERNS["head"].match(folded)
+        if head is None:
+            return 0
+        label = _Part(head[0])
+        rest = _Part(folded[head.end() :])
+        is_name = {*label.units} <= {*self.original.units}
+        if is_name or rest.size < _COMPLETE * self.original.size:
+            return 0
+        is_foreign = self._is_foreign(label) and not self._is_foreign(rest)
+        if is_foreign or (
+            "colon" in self.kinds
+            and _is_about_wording(head[0])
+            and not self._is_part_of_source(label)
+        ):
+            return head.end()
+        return 0
+
+    def _is_part_of_source(self, label: _Part) -> bool:
+        """Whether the source has most of the characters or words of a label."""
+        return label.share(self.original) >= _HALF
 
     def _announces(self, text: str, folded: str) -> bool:
         """Whether a line announces a translation, or says that the model is about to translate."""
@@ -420,7 +531,46 @@ class TranslationReader:
         return None
 
     def _text_length(self, text: str) -> int:
-        """The length of a text before a remark in brackets."""
+        """The length of a text before another one, or a remark, in the same line."""
+        length = self._remark_start(text)
+        size = 0.0
+        n_sentences = 0
+        end = 0
+        for statement in islice(_STATEMENT.finditer(text), _MOST_SENTENCES):
+            is_complete = n_sentences >= self.original.sentences
+            share = size / self.original.size
+            if share >= _FULL or (is_complete and share >= _COMPLETE):
+                if end < length and self._begins_other(text[:end], text[end:], share):
+                    return end
+            size += _Part(statement[0]).size
+            n_sentences += 1
+            end = statement.end()
+        return length
+
+    def _begins_other(self, before: str, after: str, share: float) -> bool:
+        """Whether a text after a whole translation is none of it."""
+        heading = self._heading(after)
+        if heading:
+            rest = _Part(after[heading[1] : 3 * len(before)])
+            is_text = heading[0] != "notes"
+            return not is_text or rest.size >= _HALF * self.original.size
+        statement = _STATEMENT.match(after)
+        piece = _Piece(statement[0].strip() if statement else after, "")
+        if {*piece.units} <= {*self.original.units}:
+            return False
+        if any(kind in self.kinds and _begins(kind, piece.text) for kind in _TAILS):
+            return True
+        is_alternative = piece.size >= _HALF * self.original.size
+        if is_alternative and "item" in self.kinds and _begins("item", piece.text):
+            return True
+        if self._is_foreign(piece):
+            return True
+        if share < _WHOLE:
+            return False
+        return self._is_about(piece) or self._is_gloss(piece, share, before)
+
+    def _remark_start(self, text: str) -> int:
+        """Where a remark in brackets at the end of a text begins."""
         opening = max(text.rfind("("), text.rfind("（"))
         is_closed = text.rstrip("。. ").endswith((")", "）"))
         is_remark = opening > 0 and is_closed and "brackets" in self.kinds
@@ -446,7 +596,7 @@ class TranslationReader:
                 goes_on = False
                 continue
             if goes_on and self._is_alternative(piece, blocks[-1]):
-                heading = _Heading("version")
+                heading = _Heading("option")
             if not goes_on or self._is_apart(piece, heading, blocks[-1]):
                 blocks.append(_Block(heading.role, piece.kind, heading.is_named))
             blocks[-1].pieces.append(piece)
@@ -470,7 +620,7 @@ class TranslationReader:
         is_later = piece.heading in ("named", "label") and share >= _SHORT
         return _Heading(
             "later" if is_later else piece.heading,
-            is_named=piece.heading == "named",
+            is_named=piece.heading in ("named", "final"),
         )
 
     @staticmethod
@@ -485,10 +635,6 @@ class TranslationReader:
         if "item" not in self.kinds or piece.size < _HALF * self.original.size:
             return False
         return _begins("item", piece.text) and _begins("item", block.pieces[0].text)
-
-    def _role(self, heading: str, share: float) -> str:
-        """What the text below a heading is."""
-        return "later" if heading in ("named", "label") and share >= _SHORT else heading
 
     def _kind(self, piece: _Piece, after: str, share: float, known: str) -> str:
         """What a piece of a response is, by the first rule that fits."""
@@ -541,11 +687,15 @@ class TranslationReader:
         if self._is_about(piece) and (share >= _COMPLETE or not is_long):
             return True
         announces = piece.text.rstrip("*").endswith(_COLONS) and "colon" in self.kinds
+        if _PATTERNS["address"].match(piece.folded.strip("*:： ")):
+            return False
         return announces and not is_long and not after.startswith(_QUOTATION)
 
     def _is_gloss(self, piece: _Piece, share: float, known: str) -> bool:
         """Whether a piece explains words."""
         if "colon" in self.kinds and len(_PAIRED.findall(piece.text)) > 1:
+            return True
+        if "colon" in self.kinds and self._is_entry(piece):
             return True
         if share < _SHORT or "quotes" not in self.kinds:
             return False
@@ -561,7 +711,16 @@ class TranslationReader:
             for word in quoted
         )
 
-    def _is_foreign(self, piece: _Piece) -> bool:
+    def _is_entry(self, piece: _Piece) -> bool:
+        """Whether a piece has a word of the source, and what it means."""
+        entry = _PATTERNS["entry"].match(piece.folded)
+        if entry is None:
+            return False
+        word = _Part(entry[1].strip())
+        is_word = word.folded.lower() in self.original.folded.lower()
+        return is_word and word.size < _COMPLETE * self.original.size
+
+    def _is_foreign(self, piece: _Part) -> bool:
         """Whether a piece is in another script than the one asked for."""
         original = self.original
         asked = piece.chinese if self.chinese is None else self.chinese
@@ -637,6 +796,7 @@ class TranslationReader:
         return (
             run.kind != "other" and size >= _SUMMARY,
             run.heading not in _ASIDES,
+            run.heading != "draft",
             self._language_rank(run) if size >= _HALF and is_related else 0,
             not run.is_remark,
             min(size, _COMPLETE) if is_related else 0.0,
@@ -719,6 +879,14 @@ def _is_open(run: _Block) -> bool:
     """Whether the second piece of a run cannot begin a translation."""
     first, second = run.pieces[:2]
     return first.text.endswith(_COLONS) or second.text.startswith(_REMARK)
+
+
+def _is_about_wording(head: str) -> bool:
+    """Whether a head speaks of wording, and neither reports speech nor addresses somebody."""
+    bare = head.rstrip("*:： ")
+    if _PATTERNS["speech"].search(bare) or _PATTERNS["address"].match(bare):
+        return False
+    return _PATTERNS["wording"].search(bare) is not None
 
 
 def _begins(kind: str, text: str) -> bool:

@@ -135,3 +135,80 @@ def test_a_second_line_about_words_in_a_story_stays() -> None:
     ]:
         cleaned = clean_output(translation, source=source, language="yue")
         assert (cleaned.text, cleaned.removed) == (translation, ())
+
+
+STINGY = (
+    "He is so stingy that he never buys anyone a drink.",
+    "佢孤寒到從來唔請人飲嘢。",
+    "佢好慳，從來冇請過人飲嘢。",
+)
+
+
+def test_a_head_a_draft_and_a_remark_are_taken_off() -> None:
+    source, translation, other = STINGY
+    for layout in [
+        "You can say: {T}",
+        "Here you go: {T}",
+        "整句：{T}",
+        "建議採用（1）：{T}",
+        "修訂後：{T}",
+        "First I thought of {A}, but that's stiff. My final translation: {T}",
+        "初稿：{A} 修訂後：{T}",
+        "第一稿：{A}\n第二稿（採用）：{T}",
+        "stingy: 孤寒\na drink: 飲嘢\n\n{T}",
+        "{T} Note that 孤寒 has nothing to do with the cold.",
+        "{T} 這裡用了口語。",
+    ]:
+        text = layout.format(T=translation, A=other)
+        cleaned = clean_output(text, source=source, language="yue")
+        assert (cleaned.text, cleaned.ambiguous) == (translation, False), text
+
+
+def test_a_quoted_meaning_is_the_translation() -> None:
+    for layout in [
+        'This sentence means "{}" in English. It\'s often heard in Hong Kong.',
+        '"{}" is what the sentence means.',
+    ]:
+        text = layout.format("He was late because the bus broke down.")
+        cleaned = clean_output(text, source="佢遲到，因為架巴士壞咗。", language="en")
+        assert cleaned.text == "He was late because the bus broke down.", text
+
+
+def test_equal_alternatives_are_ambiguous() -> None:
+    source, translation, other = STINGY
+    for layout in [
+        "1. {T}\n2. {A}",
+        "「{T}」或者「{A}」",
+        "If you talk to a friend: {T} If you talk to a boss: {A}",
+        "Option 1: {T}\nOption 2: {A}",
+    ]:
+        text = layout.format(T=translation, A=other)
+        cleaned = clean_output(text, source=source, language="yue")
+        assert (cleaned.text, cleaned.ambiguous) == (translation, True), text
+
+
+def test_a_colon_of_the_translation_stays() -> None:
+    for source, translation in [
+        ("He said he was tired.", "佢話：我好攰。"),
+        ("Dear Mr Chan,\nThank you for your letter.", "陳生：\n多謝你封信。"),
+        ("We won three to one.", "我哋 3：1 贏咗。"),
+        ("There are three colours, red, blue and green.", "有三種顏色：紅、藍同綠。"),
+    ]:
+        cleaned = clean_output(translation, source=source, language="yue")
+        assert (cleaned.text, cleaned.ambiguous) == (translation, False), source
+
+
+def test_refusals_and_questions_back_are_told_from_translations() -> None:
+    for text in [
+        "I'd prefer not to translate offensive language.",
+        "抱歉，這個請求我無法處理。",
+        "Could you provide more context, please?",
+        "The sentence seems cut off; would you send the whole?",
+    ]:
+        assert clean_output(text, source=STINGY[0], language="yue").refused, text
+    for source, translation in [
+        ("Could you send me the whole file?", "可唔可以send成個檔案畀我？"),
+        ("我無法處理這個請求。", "我處理唔到呢個請求。"),
+        ("I'm sorry, but I can't come tonight.", "對唔住，我今晚嚟唔到。"),
+    ]:
+        assert not clean_output(translation, source=source, language="yue").refused
