@@ -179,6 +179,9 @@ def extract_jyutping(response: str) -> str:
         'nei5 hou2'
     """
     text = _GLOSS.sub(" ", _with_plain_tones(_LINE_BREAK.sub("\n", fold(response))))
+    n_single = len(_ONE_BY_ONE.findall(text))
+    if n_single > 1 and n_single == len(_TONED_SYLLABLE.findall(text)):
+        return ""
     readings = _readings(text)
     return " ".join(_chosen(readings).tokens) if readings else ""
 
@@ -202,7 +205,9 @@ _END = re.compile(r"\Z")
 _LIST_MARK = re.compile(r"\A\s*(?:[-*•|]\s|\||\d\d?[.)、]\s?)")
 _HAN_CHARACTER = re.compile(f"[{HAN}]")
 _NOTE = re.compile(
-    r"\W*(?:p\.?s\.?|nb|notes?\b|remarks?|here,|breakdown|explanation|explained|tones?\b|syllables?\b"
+    r"\W*(?:p\.?s\.?|nb"
+    r"|first\b|initially|originally|i first|my first|draft|初稿|一開始|一开始|起初|原本|最初"
+    r"|notes?\b|remarks?|here,|breakdown|explanation|explained|tones?\b|syllables?\b"
     r"|characters?\b|word|meaning|alternativ|another|variant|some\b|others\b|or\b|also\b|lazy|colloquial|literary"
     r"|mandarin|pinyin|hanyu|yale|ipa\b|in mandarin|key|vocabulary|glossary|details?\b|where\b"
     r"|[註注备備附說说解詞词字逐分另或又懶懒聲声音普漢汉提補补耶變变口讀读]"
@@ -210,11 +215,16 @@ _NOTE = re.compile(
 )
 _ALSO_READ = re.compile("[又亦也可另][以]?[讀读念]")
 _WHOLE = re.compile(
-    r"\W*(?:(?:full|whole|complete|entire|final|combined|together|putting|so,?|therefore|answer)\b"
-    r"|.{0,12}(?:together|combined|full sentence|complete)|[完整全合最答]"
+    r"\W*(?:(?:full|whole|complete|entire|final|combined|together|putting|so,?|therefore|answer"
+    r"|correct(?:ed|ion)?|revised|fixed|better)\b"
+    r"|.{0,12}(?:together|combined|full sentence|complete)|[完整全合最答]|[更修改訂订][正訂订]|正[確确]"
     r"|.{0,6}(?:全句|整句|完整|合起|最終|最终))"
 )
 _HALF = 0.5
+# A character and its reading, as one says them of hard words: 今係 gam1.
+_ONE_BY_ONE = re.compile(
+    rf"[{HAN}][」』”\"]?\s?[係系是讀读念唸][作做]?\s?[a-z]+[1-6](?!\s?[a-z]+[1-6])"
+)
 
 
 @dataclass

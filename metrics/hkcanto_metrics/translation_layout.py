@@ -534,16 +534,15 @@ class TranslationReader:
         """The length of a text before another one, or a remark, in the same line."""
         length = self._remark_start(text)
         size = 0.0
-        n_sentences = 0
         end = 0
-        for statement in islice(_STATEMENT.finditer(text), _MOST_SENTENCES):
-            is_complete = n_sentences >= self.original.sentences
+        statements = islice(_STATEMENT.finditer(text), _MOST_SENTENCES)
+        for n_sentences, statement in enumerate(statements):
             share = size / self.original.size
-            if share >= _FULL or (is_complete and share >= _COMPLETE):
-                if end < length and self._begins_other(text[:end], text[end:], share):
-                    return end
+            least = _COMPLETE if n_sentences >= self.original.sentences else _FULL
+            is_whole = share >= least and end < length
+            if is_whole and self._begins_other(text[:end], text[end:], share):
+                return end
             size += _Part(statement[0]).size
-            n_sentences += 1
             end = statement.end()
         return length
 

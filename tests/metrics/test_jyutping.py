@@ -192,3 +192,17 @@ def test_the_reading_of_the_sentence_is_scored_not_what_is_beside_it() -> None:
     assert (
         extract_jyutping("拼音：ni3 hao3 ma5\n粵拼：nei5 hou2 maa3") == "nei5 hou2 maa3"
     )
+
+
+def test_a_correction_is_the_reading_and_single_characters_are_none() -> None:
+    for response, reading in [
+        (
+            "I first typed nei5 hou3 aa3, but the tone was wrong. Correct: nei5 hou2 aa3",
+            "nei5 hou2 aa3",
+        ),
+        ("初稿：nei5 hou3 aa3\n更正：nei5 hou2 aa3", "nei5 hou2 aa3"),
+        ("今係 gam1，日係 jat6", ""),
+        ("今：gam1\n日：jat6", "gam1 jat6"),
+        ("答案係 nei5 hou2", "nei5 hou2"),
+    ]:
+        assert extract_jyutping(response) == reading, response
