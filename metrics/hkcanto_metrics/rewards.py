@@ -2,7 +2,8 @@
 
 Each reward has the signature of TRL's reward functions. It takes completions (texts or lists of
 messages) and columns of the data set (lists, NumPy arrays or pandas Series with one entry for each
-completion), and ignores any other argument that a trainer passes. A row whose column is None or NaN
+completion), and ignores other columns and objects that a trainer passes. A missing column and an
+unknown setting are errors. A row whose column is None or NaN
 belongs to another reward and gets None from this one, so tasks can be mixed. An error names the
 reward and the row, counted from 0. To use other column names, or to change a setting, write a
 function of two lines:
@@ -17,6 +18,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from statistics import fmean
 from typing import Any, Literal
 
@@ -35,6 +37,7 @@ _LANGUAGES = {
     "en": ["english"],
 }
 _LANGUAGES |= {names[0]: names for names in _LANGUAGES.values()}
+_OPTIONS = {"options", "choices"}
 _OPTION_LETTERS = "ABCDEFGHIJ"
 # A column of indices with gaps has floats: 1.0 is found as 1.
 _LETTERS_BY_INDEX: dict[float, str] = dict(enumerate(_OPTION_LETTERS))
@@ -48,17 +51,19 @@ _ALTERNATIVES = re.compile(
 # Han characters, clause marks and line ends, which separate stretches of Jyutping. An answer is one
 # stretch or several.
 _NOT_JYUTPING = re.compile("[\u3000-\u9fff\uf900-\ufaff\uff00-\uffef\n:;,.!?→=>]+")
+# Similarity by difflib: questions is a misspelt question, and question_id is another column.
+_ALMOST_EQUAL = 0.9
 # The message keys to which chat templates move the reasoning.
 _REASONING_KEYS = ("reasoning_content", "reasoning", "thinking")
 
 
 def choice_reward(
     completions: Completions,
-    answer: Sequence[str | int | None],
+    answer: Sequence[str | int | None] | None = None,
     options: Options = None,
     choices: Options = None,
     question: Texts | None = None,
-    **_: object,
+    **others: object,
 ) -> Rewards:
     """Reward the right letter of a multiple-choice question, read as in the evaluation.
 
@@ -75,7 +80,8 @@ def choice_reward(
         the answer is None.
 
     Raises:
-        ValueError: Options are missing or too many, or the answer is not one of them.
+        ValueError: Options are missing, too many or without letters from A to J, or the answer is
+            missing or not one of them.
 
     Examples:
         >>> columns = {"answer": ["B", "B"], "options": [["旺角", "灣仔"]] * 2}
@@ -110,6 +116,8 @@ def choice_reward(
         "choice_reward",
         score,
         completions,
+        others,
+        required="answer",
         answer=answer,
         options=options,
         choices=choices,
@@ -119,10 +127,10 @@ def choice_reward(
 
 def jyutping_reward(
     completions: Completions,
-    jyutping: Texts,
+    jyutping: Texts | None = None,
     *,
     tone_weight: float = 1.0,
-    **_: object,
+    **others: object,
 ) -> Rewards:
     """Reward Jyutping by its syllable accuracy.
 
@@ -163,7 +171,14 @@ def jyutping_reward(
         forgiven = (1 - tone_weight) * _wrong_tones(scored.alignment)
         return max(0.0, 1 - scored.ser + forgiven / scored.ser.total)
 
-    return _rewards("jyutping_reward", score, completions, jyutping=jyutping)
+    return _rewards(
+        "jyutping_reward",
+        score,
+        completions,
+        others,
+        required="jyutping",
+        jyutping=jyutping,
+    )
 
 
 def _jyutping_answer(text: str, gold: str) -> str:
@@ -202,7 +217,7 @@ def cantonese_reward(
     script: Literal["hant", "hans"] | None = None,
     min_characters: int = 4,
     exponent: float = 1.0,
-    **_: object,
+    **others: object,
 ) -> Rewards:
     """Reward an answer in Cantonese, whatever it says.
 
@@ -280,6 +295,7 @@ def cantonese_reward(
         "cantonese_reward",
         score,
         completions,
+        others,
         language=language,
         options=options,
         choices=choices,
@@ -296,7 +312,7 @@ def reasoning_language_reward(
     *,
     min_characters: int = 10,
     exponent: float = 1.0,
-    **_: object,
+    **others: object,
 ) -> Rewards:
     """Reward reasoning in Cantonese, or in a row's language, that comes to an end.
 
@@ -362,6 +378,7 @@ def reasoning_language_reward(
         "reasoning_language_reward",
         score,
         completions,
+        others,
         language=language,
         options=options,
         choices=choices,
@@ -376,7 +393,7 @@ def constraint_reward(
     kwargs: Sequence[Sequence[Mapping[str, Any]] | None] | None = None,
     *,
     loose: bool = False,
-    **_: object,
+    **others: object,
 ) -> Rewards:
     """Reward the constraints that an answer follows, as `hkcanto_metrics.constraints` checks them.
 
@@ -399,7 +416,8 @@ def constraint_reward(
         without an answer; None if the constraints are None.
 
     Raises:
-        ValueError: A list is empty, or a constraint is unknown or impossible.
+        ValueError: There are no constraints, a list is empty, or a constraint is unknown or
+            impossible.
 
     Examples:
         >>> short = {"name": "characters", "args": {"at_most": 5}}
@@ -430,6 +448,8 @@ def constraint_reward(
         "constraint_reward",
         score,
         completions,
+        others,
+        required="constraints or instruction_id_list",
         constraints=constraints,
         instruction_id_list=instruction_id_list,
         kwargs=kwargs,
@@ -440,7 +460,7 @@ def format_reward(
     completions: Completions,
     *,
     pattern: str = r".*\S.*",
-    **_: object,
+    **others: object,
 ) -> Rewards:
     r"""Reward reasoning, in any format that `split_reasoning` knows, followed by an answer.
 
@@ -470,7 +490,7 @@ def format_reward(
             return 0.0
         return float(matches(response.tagged.strip()) is not None)
 
-    return _rewards("format_reward", score, completions)
+    return _rewards("format_reward", score, completions, others)
 
 
 def multiply_rewards(*rewards: Callable[..., Rewards]) -> Callable[..., Rewards]:
@@ -527,9 +547,18 @@ def _rewards(
     reward: str,
     score: Score,
     completions: Completions,
+    others: Mapping[str, object],
+    required: str = "",
     **columns: Sequence[Any] | None,
 ) -> Rewards:
     """Score each completion with its cells of the columns; an error names reward and row."""
+    missing = [name for name, column in columns.items() if column is None]
+    if required and {*required.split(" or ")} <= {*missing}:
+        present = ", ".join(others) or "(none)"
+        raise ValueError(
+            f"{reward}: give a column {required}; the other columns are {present}"
+        )
+    _check_others(reward, others, missing)
     lists: dict[str, Any] = {"completions": _python_value(completions)}
     for name, column in columns.items():
         if column is not None:
@@ -550,6 +579,25 @@ def _rewards(
         except (AttributeError, TypeError, ValueError) as error:
             raise ValueError(f"{reward}, row {row}: {error}") from error
     return rewards
+
+
+def _check_others(
+    reward: str,
+    others: Mapping[str, object],
+    missing: Collection[str],
+) -> None:
+    """Refuse unknown settings, and columns that are probably misspelt.
+
+    Trainers pass all columns of the data set, which are lists, and objects such as TRL's
+    ``trainer_state`` and ``log_extra``. Only settings are numbers or texts.
+    """
+    for name, value in others.items():
+        if isinstance(value, str | int | float):
+            raise ValueError(f"{reward}: {name}={value!r} is not one of its arguments")
+        for column in get_close_matches(name.lower(), missing, cutoff=_ALMOST_EQUAL):
+            # A data set has either name of the options.
+            if column not in _OPTIONS or {*missing} >= _OPTIONS:
+                raise ValueError(f"{reward}: rename the column {name} to {column}")
 
 
 def _check_sizes(
@@ -603,6 +651,8 @@ def _shown_options(options: Any) -> dict[str, str]:
         text = _python_value(cell)
         if text is None:
             continue
+        if letter not in [*_OPTION_LETTERS]:
+            raise ValueError(f"an option has the letter {letter!r}; give A to J")
         if not isinstance(text, str):
             raise ValueError(f"the option {text!r} is not a text")
         shown[letter] = text
@@ -669,18 +719,23 @@ def _is_list(value: Any) -> bool:
 
 
 def _text(completion: Any) -> str:
-    """Return the text of the last message, after reasoning from a separate key of the message."""
+    """Return the assistant's last text, after reasoning from a separate key of the message."""
     if isinstance(completion, str):
         return completion
     if not isinstance(completion, Sequence):
         raise ValueError(
             f"the completion is {completion!r}; give a text or a list of messages"
         )
-    message = completion[-1] if completion else {}
-    if not isinstance(message, Mapping):
-        raise ValueError(
-            f"the message is {message!r}; give a mapping with role and content"
-        )
+    message: Mapping[str, Any] | None = None if completion else {}
+    for turn in completion:
+        if not isinstance(turn, Mapping):
+            raise ValueError(
+                f"the message is {turn!r}; give a mapping with role and content"
+            )
+        if turn.get("role", "assistant") == "assistant":
+            message = turn
+    if message is None:
+        raise ValueError(f"no message of {completion!r:.80} has the role assistant")
     content = _content_text(_python_value(message.get("content")) or "")
     for key in _REASONING_KEYS:
         if message.get(key):

@@ -28,6 +28,7 @@ from hkcanto_metrics.language import identify_language, score_reasoning
 from hkcanto_metrics.rewards import (
     cantonese_reward,
     choice_reward,
+    constraint_reward,
     format_reward,
     jyutping_reward,
     multiply_rewards,
@@ -976,3 +977,63 @@ def test_a_trainer_may_ask_for_tags_around_the_answer() -> None:
         assert choice_reward([completion], answer=["B"], options=[ISLANDS]) == [1.0]
         words = f"<{tag}>{GOLD.replace('(hou2|hou3)', 'hou2')}</{tag}>"
         assert jyutping_reward([words], [GOLD]) == [1.0], tag
+
+
+# Misuse ------------------------------------------------------------------------------------------
+
+FROM_TRL: dict[str, Any] = {
+    "prompts": ["？"],
+    "completion_ids": [[1]],
+    "trainer_state": object(),
+    "log_extra": print,
+    "log_metric": print,
+    "environments": None,
+    "question_id": [7],
+    "source": ["forum"],
+}
+
+
+def test_a_missing_column_or_an_unknown_setting_is_an_error() -> None:
+    cases: list[tuple[Any, dict[str, Any], str]] = [
+        (choice_reward, {"options": [LISTED]}, "give a column answer"),
+        (
+            choice_reward,
+            {"answers": ["B"], "options": [LISTED]},
+            "columns are answers, prompts",
+        ),
+        (jyutping_reward, {"gold": ["nei5"]}, "give a column jyutping"),
+        (constraint_reward, {}, "give a column constraints or instruction_id_list"),
+        (cantonese_reward, {"exponant": 2}, "exponant=2 is not one of its arguments"),
+        (cantonese_reward, {"questions": ["？"]}, "rename the column questions to"),
+        (cantonese_reward, {"Options": [LISTED]}, "rename the column Options to"),
+        (reasoning_language_reward, {"languages": ["en"]}, "rename the column lang"),
+        (format_reward, {"patern": "B"}, "patern='B' is not one of its arguments"),
+    ]
+    for reward, columns, message in cases:
+        for function in (reward, multiply_rewards(reward)):
+            with pytest.raises(ValueError, match=f"{reward.__name__}: .*{message}"):
+                function(completions=["B"], **columns, **FROM_TRL)
+
+
+def test_columns_and_objects_of_the_trainer_are_ignored() -> None:
+    assert cantonese_reward(["佢哋返咗屋企。"], **FROM_TRL) == [1.0]
+    columns: dict[str, Any] = {"answer": ["B"], "options": [LISTED], "choice": ["？"]}
+    assert choice_reward(["B"], **columns, **FROM_TRL) == [1.0]
+
+
+def test_options_have_letters() -> None:
+    for keys in ("ab", (1, 2), ("text", "label")):
+        options: Any = [dict(zip(keys, LISTED, strict=False))]
+        with pytest.raises(ValueError, match="row 0: an option has the letter"):
+            choice_reward(["B"], ["B"], options)
+
+
+def test_the_last_message_of_the_assistant_counts() -> None:
+    right: dict[str, Any] = {"role": "assistant", "content": "B"}
+    wrong = {"role": "user", "content": "A"}
+    for messages in ([right, wrong], [wrong, right], [right, wrong, wrong]):
+        assert choice_reward([messages], ["B"], [LISTED]) == [1.0]
+    with pytest.raises(
+        ValueError, match=r"row 0: no message .* has the role assistant"
+    ):
+        cantonese_reward([[wrong]])
