@@ -523,6 +523,11 @@ def test_a_character_of_several_readings_fits_with_any() -> None:
     assert not holds("tones", "女", pattern="1")
 
 
+def test_lines_without_chinese_characters_are_no_couplet() -> None:
+    assert holds("equal_lines", "春眠不覺曉\n處處聞啼鳥")
+    assert not holds("equal_lines", "good morning\ngood night")
+
+
 def test_an_entering_tone_is_oblique_though_it_is_tone_one() -> None:
     assert holds("tones", "一七八", pattern="仄仄仄")  # jat1 cat1 baat3
     assert not holds("tones", "一", pattern="平")

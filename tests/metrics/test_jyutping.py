@@ -189,6 +189,10 @@ def test_the_reading_of_the_sentence_is_scored_not_what_is_beside_it() -> None:
             "\n\n- 佢: keoi5 (he/she)",
         ):
             assert extract_jyutping(before + reading + after) == reading, after
+    # A later reading counts only if it is more than twice as long.
+    assert extract_jyutping("nei5 hou2\n\nnei5 hou2 maa3 aa3") == "nei5 hou2"
+    longer = "nei5 hou2 maa3 aa3 maa1"
+    assert extract_jyutping(f"nei5 hou2\n\n{longer}") == longer
     assert (
         extract_jyutping("拼音：ni3 hao3 ma5\n粵拼：nei5 hou2 maa3") == "nei5 hou2 maa3"
     )

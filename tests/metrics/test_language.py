@@ -133,6 +133,15 @@ def test_a_sentence_is_in_the_language_of_its_grammar() -> None:
         assert identify_language(text).language == language, (text, language)
 
 
+def test_as_many_features_of_cantonese_as_of_written_chinese_are_cantonese() -> None:
+    assert identify_language("我哋很開心。").language == "cantonese"
+
+
+def test_latin_letters_without_grammar_are_english() -> None:
+    text = "Newton proved gravity attracts bodies."
+    assert identify_language(text).language == "english"
+
+
 def test_a_language_has_85_percent_or_the_text_is_mixed() -> None:
     """17 characters of Cantonese and 3 of Written Chinese are 85 %; 16 and 3 are less."""
     found = identify_language(f"{CANTONESE}\n這是的")

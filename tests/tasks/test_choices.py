@@ -177,9 +177,9 @@ def test_columns_are_not_recognised_by_likeness(quiz: Quiz) -> None:
 
 
 def test_labels_are_removed_only_where_declared(quiz: Quiz) -> None:
-    row = {"question": "？", "A": "A. 甲", "B": "（2）乙", "answer": "A"}
+    row = {"question": "？", "A": "a. 甲", "B": "（2）乙", "answer": "A"}
     quiz('letters = "AB"', row)
-    assert read() == [("？", ("A. 甲", "（2）乙"), "A")]
+    assert read() == [("？", ("a. 甲", "（2）乙"), "A")]
     quiz('letters = "AB"\noption_labels = "remove"', row)
     assert read() == [("？", ("甲", "乙"), "A")]
     absent = 'letters = "ABC"\noption_labels = "remove"\nblank_options = "absent"'
