@@ -222,7 +222,7 @@ def test_no_question_and_nothing_of_the_machine(log: Path, tmp_path: Path) -> No
     private = {
         "pretrained": "/home/alice/models/model-7b",
         "tokenizer": "/home/alice/tokenizer",
-        "revision": "/home/alice/checkpoint",
+        "revision": "./alice/checkpoint",
         "base_url": "http://alice-gpu-17:8000/v1",
         "dtype": "bfloat16",
     }
@@ -446,6 +446,11 @@ def test_two_runs_under_one_name(quiz_logs: Path, log: Path, tmp_path: Path) -> 
     later = another_run(log.parent, tmp_path / "later")
     said = refused(tmp_path / "out", quiz_logs / "lm_eval", later)
     assert "1 more of org/model-7b under the same condition in lm-eval" in said
+    # lm-eval may log an unset argument; it names no other weights.
+    rename(log)
+    rename(next(later.rglob("results_*.json")), peft="None")
+    runs = [f"org/tuned={folder}" for folder in (log.parent, later)]
+    assert "1 more of org/tuned" in refused(tmp_path / "out", *runs)
 
 
 @pytest.mark.usefixtures("hub")

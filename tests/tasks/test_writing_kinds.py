@@ -467,6 +467,13 @@ def test_a_refusal_is_scored_as_no_text() -> None:
         "對唔住，我冇辦法總結呢段文字。", talk
     )
     assert (summary.values["refusal_rate"], summary.values["fluent"]) == (1, 0)
+    assert summary.values["empty"] == 0
+
+
+def test_quotation_marks_around_a_text_go_though_its_prompt_has_them() -> None:
+    prompt = Sample(id="", source="「寫一句」")
+    written = task_as_run("hkcanto_fluency").judge("「今日好熱。」", prompt)
+    assert written.answer == "今日好熱。"
 
 
 def test_a_sentence_equal_in_both_languages_is_not_a_copy() -> None:
