@@ -309,8 +309,9 @@ def find_benchmark(name: str) -> Benchmark:
         _warn(catalogue)
         return known[name]
     names = ", ".join(known)
+    hint = did_you_mean(name, known)
     raise CatalogueError(
-        f"no benchmark {name!r}; there are {names}.{_maybe_left_out()}"
+        f"no benchmark {name!r}. {hint}There are {names}.{_maybe_left_out()}"
     )
 
 

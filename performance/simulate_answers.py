@@ -10,6 +10,7 @@ this loss. In the other, the runs are equal: it has each pair of answers in both
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 from measuring import arguments
@@ -24,7 +25,7 @@ from hkcanto_tasks.figures import (
     corpus_scores,
     declared_figures,
 )
-from hkcanto_tasks.results.statistics.intervals import CONFIDENCE, WORSE_CONFIDENCE
+from hkcanto_tasks.results.statistics.intervals import WORSE_CONFIDENCE, non_inferiority
 from hkcanto_tasks.results.statistics.matching import Paired, Resampling
 from hkcanto_tasks.results.statistics.paired import GateErrors, gate_test
 
@@ -166,16 +167,38 @@ def shares(
     return passed, worse, undecided
 
 
+@cache
+def answer_to(counts: tuple[int, int], items: int, delta: float, tests: int) -> str:
+    """Return the answer on right and wrong answers, by the numbers of items won and lost."""
+    won, lost = counts
+    a = np.repeat([1.0, 0.0, 0.0], [won, lost, items - won - lost])
+    b = np.repeat([0.0, 1.0, 0.0], [won, lost, items - won - lost])
+    worse_confidence = 1 - (1 - WORSE_CONFIDENCE) / tests
+    return non_inferiority(
+        a, b, delta=delta / 100, worse_confidence=worse_confidence
+    ).answer
+
+
+def counts_of(rng: Rng, population: Paired, items: int) -> tuple[int, int]:
+    """Draw items; return how many the second run wins and loses."""
+    drawn = population.losses[rng.integers(len(population.losses), size=items)]
+    change = drawn[:, 1] - drawn[:, 0]
+    return int((change < 0).sum()), int((change > 0).sum())
+
+
 def ten_tasks(
     populations: Sequence[Paired], items: int, delta: float, repeats: int
 ) -> tuple[float, float]:
     """Return in which percentage of cases all tasks pass, and in which at least one is worse."""
     rng = np.random.default_rng(items)
-    errors = GateErrors(CONFIDENCE, 1 - (1 - WORSE_CONFIDENCE) / len(populations))
+    tests = len(populations)
     passed = 0
     worse = 0
     for _ in range(repeats):
-        given = [answers(rng, each, items, delta, errors) for each in populations]
+        given = [
+            answer_to(counts_of(rng, each, items), items, delta, tests)
+            for each in populations
+        ]
         passed += all(answer == "passed" for answer in given)
         worse += "worse" in given
     return 100 * passed / repeats, 100 * worse / repeats
@@ -217,7 +240,7 @@ def main() -> None:
         ("all lose δ", [losing] * TASKS, delta),
         ("all are equal, δ = 0", [same] * TASKS, 0.0),
     ):
-        found = [ten_tasks(populations, n, tolerance, repeats // 2) for n in SIZES]
+        found = [ten_tasks(populations, n, tolerance, 2 * repeats) for n in SIZES]
         for place, answer in enumerate(("passed", "worse")):
             table.add_row(name, answer, *(f"{share[place]:.1f}" for share in found))
     console.print(table)

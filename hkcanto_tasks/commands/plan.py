@@ -83,6 +83,11 @@ def plan(
             "give one of these: the logs of two runs; or --discordance or --sd, alone or with "
             "names of benchmarks and tasks (hkcanto list)."
         )
+    if discordance is not None and 0 < discordance < 1:
+        raise typer.BadParameter(
+            f"--discordance is in per cent: {discordance:g} is {discordance:g} %. Give 30 for three "
+            "items in ten; below 1, give the logs of two runs."
+        )
     form = format_of(output, format)
     from ..results.planning.report import (
         PlannedTests,

@@ -410,6 +410,12 @@ class Run:
     cache: str = ""
     compared: bool = False
 
+    def __repr__(self) -> str:
+        return (
+            f"Run(label={self.label!r}, task={self.task!r}, condition={self.condition!r}, "
+            f"items={len(self.items):,}, status={self.status!r}, harness={self.harness!r})"
+        )
+
     # ------------------------------------------------------------------ its task and data
 
     @property

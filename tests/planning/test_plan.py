@@ -424,3 +424,9 @@ def test_what_the_document_shows_is_printed() -> None:
         )
         printed = [line.rstrip() for line in done.stdout.splitlines()]
         assert table in "\n".join([*printed, ""])
+
+
+def test_a_discordance_below_one_per_cent_is_not_taken_for_a_share() -> None:
+    done = CliRunner().invoke(app, ["plan", "--discordance", "0.3"])
+    assert done.exit_code == 2
+    assert "0.3 is 0.3 %" in " ".join(done.output.split())

@@ -127,6 +127,8 @@ def test_ten_tasks_pass_together_and_fail_by_one(
         tuned.append(mean(0.5 if position in losses else 0.8, items, task))
     done = gate(base, tuned, "--gate", "2")
     assert done.exit_code == status, done.output
+    # The output is longer than a screen, so that the verdict is repeated at its end.
+    assert done.output.rsplit("\n\n", 1)[-1].startswith("Gate ")
     for position in losses:
         assert f"{base[position].definition.title} loses 30.0, at least" in done.output
     if not losses and small:

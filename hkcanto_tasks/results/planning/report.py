@@ -315,6 +315,7 @@ def _needed_table(parts: Sequence[Part], tests: PlannedTests) -> TableBlock:
             goals.append(Goal(part, gate))
     caption = (
         f"Gates: the second run loses {tests.loss:g} points; "
-        f"{100 * tests.confidence:.6g} % confidence."
+        f"{100 * tests.confidence:.6g} % confidence. With fewer items the gate is mostly undecided "
+        "(exit status 3)."
     )
     return table("takes", "Number of items needed", goals, columns, caption)
