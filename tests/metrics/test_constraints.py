@@ -868,3 +868,42 @@ def test_traps_of_letters_and_idioms() -> None:
     assert holds("idioms", "一心一意，一心一意", exactly=1)
     assert holds("idioms", "今日去街市", exactly=0)
     assert holds("idioms", "半途而废", exactly=1)  # in either script
+
+
+def test_an_end_phrase_with_a_mark_may_have_marks_after_it() -> None:
+    phrase = "Any other questions?"
+    for answer in (f"好。{phrase}🙏", f"**{phrase}**", f"「{phrase}」", f"{phrase}！"):
+        assert holds("ends_with", answer, text=phrase), answer
+        assert holds("each_line_ends_with", answer, text=phrase), answer
+    assert not holds("ends_with", "Any other questions", text=phrase)
+    assert holds("starts_with", "**「早晨」**", text="「早晨」")
+    assert holds("each_sentence_ends_with", "食啦！瞓啦！🙏", words=["啦！"])
+    assert not holds("each_sentence_ends_with", "食啦！瞓啦。", words=["啦！"])
+
+
+def test_ifeval_counts_single_asterisks_as_highlights() -> None:
+    (highlights,) = read_ifeval(
+        ["detectable_format:number_highlighted_sections"], [{"num_highlights": 3}]
+    )
+    assert follows("好*重要*，**必看**，***記住***", highlights)
+    assert not follows("* 一\n* 二\n* *三*\n2 * 3 * 4，`*四*`，**五**", highlights)
+
+
+def test_the_question_mark_of_an_address_asks_nothing() -> None:
+    answer = "睇 https://example.org/a?q=1&page=2 就得。"
+    assert VERIFIERS["sentences"].function(answer) == 1
+    assert holds("sentences", "好?係?", exactly=2)
+
+
+def test_keycaps_and_dots_mark_items_and_accents_may_be_decomposed() -> None:
+    assert holds("numbered_items", "1️⃣ 魚\n2️⃣ 菜\n3\u20e3 肉", exactly=3)
+    assert holds("bullet_items", "・魚\n･菜", exactly=2)
+    assert holds("occurrences", "飲 cafe\u0301", word="caf\u00e9", exactly=1)
+    assert holds("latin_words", "un cafe\u0301", exactly=2)
+
+
+def test_rare_readings_do_not_rhyme() -> None:
+    """心 is san1 in 2 of 896 words, and 地 is di4 in 2 of 876."""
+    assert not holds("rhyme", "開心\n好人")
+    assert not holds("rhyme", "土地\n我哋\n先知")
+    assert holds("rhyme", "開心\n黃金")

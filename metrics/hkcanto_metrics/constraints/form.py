@@ -53,6 +53,9 @@ _EMOJI = regex.compile(
 _BOLD = re.compile(
     r"\*\*(?=[^\s*])[^*\n]+(?<!\s)\*\*|(?<!_)__(?=[^\s_])[^_\n]+(?<!\s)__(?!_)"
 )
+_BOLD_OR_ITALIC = re.compile(
+    _BOLD.pattern + r"|(?<!\*)\*(?=[^\s*])[^*\n]+(?<!\s)\*(?!\*)"
+)
 _HEADING = re.compile(r"\s{0,3}(#{1,6})\s+\S")
 # Not a check box, [ ] or [x], and not the text of a link.
 _PLACEHOLDERS = {
@@ -251,7 +254,9 @@ def numbered_items(answer: str) -> CountFrom1:
     for item in _outer_items(answer, NUMBERED):
         circled = item["circled"]
         number = (
-            unicodedata.numeric(circled) if circled else parse_number(item["number"])
+            unicodedata.numeric(circled)
+            if circled
+            else parse_number(item["number"] or item["keycap"])
         )
         if number == count + 1:
             count += 1
@@ -410,11 +415,12 @@ def headings(answer: str, *, level: Level | None = None) -> Count:
     return count
 
 
-def bold(answer: str) -> Count:
+def bold(answer: str, *, italic: bool = False) -> Count:
     """The number of passages in bold type, in Markdown.
 
     Args:
         answer: The answer.
+        italic: Whether passages between single * count, too, as IFEval counts them.
 
     Returns:
         The number of passages on one line between ** or __, with no blank inside the marks; those
@@ -424,7 +430,8 @@ def bold(answer: str) -> Count:
         >>> bold("**小心**地滑，*慢慢*行"), bold("姓名：____ 電話：____")
         (1, 0)
     """
-    return len(_BOLD.findall(CODE.sub("", answer)))
+    passage = _BOLD_OR_ITALIC if italic else _BOLD
+    return len(passage.findall(CODE.sub("", answer)))
 
 
 def placeholders(answer: str, *, marks: Literal["[]", "【】"] | None = None) -> Count:

@@ -1,8 +1,7 @@
 """Read the constraints of IFEval's files, and of files in its form.
 
 ``ifeval.toml`` maps its instructions to our verifiers. They count as this package does, not as
-IFEval's code does: a word is a Chinese character, a Latin word or a number, and only ``**`` and
-``__`` highlight.
+IFEval's code does: a word is a Chinese character, a Latin word or a number.
 """
 
 import tomllib

@@ -29,10 +29,10 @@ _INVISIBLE = regex.compile(
     rf"(?!{_EMOJI_JOINER})(?![\U000e0020-\U000e007f])[\p{{Cf}}\u034f\u115f\u1160\u3164\uffa0]"
 )
 # An item has a letter or a digit, so that a rule such as --- or * * * is not one.
-BULLET = re.compile(r"(?P<indent>\s*)(?:[-*+–]\s+|[•●‧·▪]\s*)(?=.*[^\W_])")
+BULLET = re.compile(r"(?P<indent>\s*)(?:[-*+–]\s+|[•●‧·・･▪]\s*)(?=.*[^\W_])")
 NUMBERED = re.compile(
     r"(?P<indent>\s*)(?:#{1,6}\s+)?\**(?:[(（]?(?P<number>\d{1,3}|[一二三四五六七八九十]{1,3})[.．)）、:：](?!\d)"
-    r"|(?P<circled>[①-⑳]))\**\s*(?=.*[^\W_])"
+    r"|(?P<circled>[①-⑳])|(?P<keycap>\d)\ufe0f?\u20e3)\**\s*(?=.*[^\W_])"
 )
 _EMPHASIS = " \t\r*_`~\u3000"
 
@@ -41,7 +41,7 @@ _NOT_ABBREVIATED = (
     rf"(?<!(?<![{LATIN}])[{LATIN}])(?<!(?<![{LATIN}])(?:Mr|Ms|Dr|St|No))(?<!Mrs)"
 )
 _SENTENCE_END = re.compile(
-    rf"([。｡！？!?]+|(?<=[{LATIN}0-9)\]\"”」]){_NOT_ABBREVIATED}\.(?=\s|\Z))|\n+"
+    rf"((?:[。｡！？!]|\?(?![\w-]+=))+|(?<=[{LATIN}0-9)\]\"”」]){_NOT_ABBREVIATED}\.(?=\s|\Z))|\n+"
 )
 _SENTENCE_MARKS = "。｡！？!?."
 # A pair nested in another is part of the outer one.
@@ -71,7 +71,7 @@ def normalise(text: str) -> str:
     if text.isascii():
         return text
     visible: str = _INVISIBLE.sub("", text)
-    return visible.translate(_USUAL_FORMS)
+    return unicodedata.normalize("NFC", visible).translate(_USUAL_FORMS)
 
 
 def narrow(text: str) -> str:

@@ -35,8 +35,8 @@ _LONGEST_CONTEXT = 40
 
 
 @cache
-def _listed_readings(least: float) -> dict[str, frozenset[str]]:
-    """Return the readings that each character has in at least this share of its words."""
+def _listed_readings() -> dict[str, frozenset[str]]:
+    """Return the readings that each character has in at least a tenth of its words."""
     from pycantonese.data.rime_cantonese import CHARS_TO_JYUTPING
 
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -47,19 +47,18 @@ def _listed_readings(least: float) -> dict[str, frozenset[str]]:
                 counts[character][syllable] += 1
     readings = {}
     for character, words in counts.items():
-        fewest = least * words.total()
+        fewest = 0.1 * words.total()
         readings[character] = frozenset(
             syllable for syllable, count in words.items() if count >= fewest
         )
     return readings
 
 
-def _readings(text: str, least: float = 0.1) -> list[frozenset[str]]:
+def _readings(text: str) -> list[frozenset[str]]:
     """Return the readings of each Chinese character.
 
     Args:
         text: A line; of a long one, only the last 40 characters are read in context.
-        least: The share of its words in which a character must have a reading.
 
     Returns:
         The syllables that count for each character, see the module; none for an unknown one.
@@ -76,7 +75,7 @@ def _readings(text: str, least: float = 0.1) -> list[frozenset[str]]:
         syllables = (jyutping or "").split()
         is_aligned = len(syllables) == len(word)
         in_context += syllables if is_aligned else [None] * len(word)
-    listed = _listed_readings(least)
+    listed = _listed_readings()
     readings = []
     for character, syllable in zip(han, in_context, strict=True):
         reading_in_context = {syllable} if syllable else set()
@@ -112,8 +111,8 @@ def rhyme(
         unit: Whether to compare lines or verses (see `verses`).
 
     Returns:
-        Whether they have the same nucleus and coda, in any tone; of a character with several
-        readings, any that rime-cantonese's list has counts. Lines that all end in the same
+        Whether they have the same nucleus and coda, in any tone; see the module for
+        characters with several readings. Lines that all end in the same
         character do not rhyme.
 
     Examples:
@@ -142,8 +141,7 @@ def _all_rhyme(lines: list[str]) -> bool:
 def _last_rimes(line: str) -> set[tuple[str, str | None]]:
     """Return the nucleus and coda of each reading of a line's last character."""
     rimes = set()
-    # Rare readings rhyme, too.
-    for jyutping in _readings(line, least=0)[-1]:
+    for jyutping in _readings(line)[-1]:
         syllable = parse_syllable(jyutping)
         if syllable.nucleus:
             rimes.add((syllable.nucleus, syllable.coda))

@@ -146,8 +146,7 @@ def starts_with(answer: str, *, text: Text) -> bool:
         >>> starts_with("「各位好」，我係阿明。", text="各位好")
         True
     """
-    marks = r"[\W_]*" if LETTER.match(text.strip()) else ""
-    pattern = marks + _word_pattern(text)
+    pattern = r"[\W_]*" + _word_pattern(text)
     return re.match(pattern, narrow(answer.lstrip())) is not None
 
 
@@ -165,8 +164,7 @@ def ends_with(answer: str, *, text: Text) -> bool:
         >>> ends_with("下次再傾，拜拜！😀", text="拜拜"), ends_with("拜拜，走先", text="拜拜")
         (True, False)
     """
-    marks = r"[\W_]*" if LETTER.match(text.strip()[-1]) else ""
-    pattern = _word_pattern(text) + marks + r"\Z"
+    pattern = _word_pattern(text) + r"[\W_]*\Z"
     return re.search(pattern, narrow(answer.rstrip())) is not None
 
 
@@ -332,7 +330,8 @@ def each_sentence_ends_with(answer: str, *, words: Texts) -> bool:
         >>> each_sentence_ends_with("瞓啦！食囉。", words=("啦", "囉"))
         True
     """
-    return _all_fit(reading.sentences_of(answer), ends_with, words)
+    sentences = [text + end for text, end in reading.sentences_with_ends(answer)]
+    return _all_fit(sentences, ends_with, words)
 
 
 def postscript(answer: str, *, mark: Text = "P.S.") -> bool:
