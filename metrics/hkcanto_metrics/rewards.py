@@ -45,7 +45,7 @@ _LONGEST_JYUTPING = 20_000
 _TONED_LETTER = re.compile("[a-z][1-6]")
 # Two syllables with | or / between them, several in braces, or two tones of one syllable.
 _ALTERNATIVES = re.compile(
-    r"[a-z][1-6]\s*(?:[|/~]|\bor\b|或)\s*[a-z]+[1-6]|\{[^{}]*[1-6][^{}\w]+[a-z]+[1-6]"
+    r"[a-z][1-6]\s*(?:[|/~]|\bor\b|或)\s*[a-z]+[1-6]|\{(?!\s*\"[^\"{}]*\"\s*:)[^{}]*[1-6][^{}\w]+[a-z]+[1-6]"
     r"|\b([a-z]+)[1-6]\W*[,、(){}\[\]]\W*\1[1-6]"
 )
 # Han characters, clause marks and line ends, which separate stretches of Jyutping. An answer is one
@@ -53,6 +53,8 @@ _ALTERNATIVES = re.compile(
 _NOT_JYUTPING = re.compile("[\u3000-\u9fff\uf900-\ufaff\uff00-\uffef\n:;,.!?→=>]+")
 # Similarity by difflib: questions is a misspelt question, and question_id is another column.
 _ALMOST_EQUAL = 0.9
+# Invisible in HTML and Markdown.
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 # The message keys to which chat templates move the reasoning.
 _REASONING_KEYS = ("reasoning_content", "reasoning", "thinking")
 
@@ -185,7 +187,7 @@ def _jyutping_answer(text: str, gold: str) -> str:
     """Return the last stretch of Jyutping that may be the whole answer, or all of the response."""
     from hkcanto_metrics.jyutping import fold, parse_answer
 
-    answer = strip_reasoning(text).lstrip()
+    answer = _COMMENT.sub("", strip_reasoning(text)).lstrip()
     folded = fold(answer[:_LONGEST_JYUTPING])
     fewest_syllables = min(map(len, parse_answer(gold)))
     # A model that offers several readings does not answer.
@@ -479,6 +481,8 @@ def format_reward(
         >>> format_reward(["<think>係B。</think>答：B", "答：B", "<think>係"], pattern="答：[A-D]")
         [1.0, 0.0, 0.0]
     """
+    from hkcanto_metrics.constraints.reading import normalise
+
     try:
         matches = re.compile(pattern, re.DOTALL).fullmatch
     except (TypeError, re.error) as error:
@@ -486,7 +490,8 @@ def format_reward(
 
     def score(text: str) -> float:
         response = split_reasoning(text)
-        if not response.finished or not response.reasoning.strip():
+        visible = [normalise(response.reasoning), normalise(response.answer)]
+        if not response.finished or not all(map(str.strip, visible)):
             return 0.0
         return float(matches(response.tagged.strip()) is not None)
 

@@ -1037,3 +1037,25 @@ def test_the_last_message_of_the_assistant_counts() -> None:
         ValueError, match=r"row 0: no message .* has the role assistant"
     ):
         cantonese_reward([[wrong]])
+
+
+def test_what_nobody_sees_is_no_answer() -> None:
+    for hidden in ("\u200b", "\u2060\ufeff", "<answer>\u200b</answer>"):
+        assert format_reward([f"<think>係B。</think>{hidden}"]) == [0.0], hidden
+        assert format_reward([f"<think>{hidden[:1]}</think>"]) == [0.0], hidden
+    assert format_reward(["<think>\u200b</think>B", "<think>好</think>？"]) == [
+        0.0,
+        1.0,
+    ]
+    for comment in ("<!-- nei5 hou2 -->", "<!--\nnei5 hou2", "<!-- x -->"):
+        assert jyutping_reward([comment], ["nei5 hou2"]) == [0.0], comment
+        assert jyutping_reward([f"nei5 hou2 {comment}"], ["nei5 hou2"]) == [1.0]
+
+
+def test_jyutping_may_be_a_value_in_json() -> None:
+    for answer in (
+        '{"jyutping": "nei5 hou2"}',
+        '```json\n{\n  "text": "你好",\n  "jyutping": "nei5 hou2"\n}\n```',
+    ):
+        assert jyutping_reward([answer], ["nei5 hou2"]) == [1.0], answer
+    assert jyutping_reward(["{nei5, hou2}"], ["nei5 hou2"]) == [0.0]
