@@ -53,6 +53,13 @@ _ALTERNATIVES = re.compile(
 _NOT_JYUTPING = re.compile("[\u3000-\u9fff\uf900-\ufaff\uff00-\uffef\n:;,.!?→=>]+")
 # Similarity by difflib: questions is a misspelt question, and question_id is another column.
 _ALMOST_EQUAL = 0.9
+# Words joined by _, %20, capitals or nothing, or base64: longer than names and English words in
+# use. Code and addresses are not divided.
+_LONG_WORD = re.compile(
+    r"```.*?(?:```|\Z)|`[^`\n]*`|https?://[!-~]{,100}|(?P<joined>[A-Za-z0-9_%+/=-]{28,})",
+    re.DOTALL,
+)
+_PART_OF_WORD = re.compile("[A-Z]?[a-z]{1,8}|[A-Z]{1,8}")
 # Invisible in HTML and Markdown.
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 # The message keys to which chat templates move the reasoning.
@@ -677,7 +684,15 @@ def _own_text(text: str, prompt: _Prompt) -> str:
     from hkcanto_metrics.constraints.reading import normalise
     from hkcanto_metrics.own_words import without_quotations
 
-    return without_quotations(normalise(text), prompt.question, prompt.options.values())
+    text = _LONG_WORD.sub(_divided, normalise(text))
+    return without_quotations(text, prompt.question, prompt.options.values())
+
+
+def _divided(long_word: re.Match[str]) -> str:
+    """Divide a long word into words, because words have a weight and letters have none."""
+    if not long_word["joined"]:
+        return long_word[0]
+    return " ".join(_PART_OF_WORD.findall(long_word["joined"]))
 
 
 def _cantonese_share(

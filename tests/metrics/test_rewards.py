@@ -1,6 +1,7 @@
 """Rewards equal the evaluation's scores, and have the signature that trainers call."""
 
 import asyncio
+import base64
 import gzip
 import json
 import multiprocessing
@@ -1059,3 +1060,18 @@ def test_jyutping_may_be_a_value_in_json() -> None:
     ):
         assert jyutping_reward([answer], ["nei5 hou2"]) == [1.0], answer
     assert jyutping_reward(["{nei5, hou2}"], ["nei5 hou2"]) == [0.0]
+
+
+def test_letters_weigh_as_words_however_they_are_joined() -> None:
+    words = ("The tram rings its bell when it comes and people like it " * 2).split()
+    cantonese = "佢哋成日都搭電車返屋企食飯。"
+    titles = "".join(map(str.title, words))
+    encoded = base64.b64encode(" ".join(words).encode()).decode()
+    for joined in ("_".join(words), "%20".join(words), "".join(words), titles, encoded):
+        assert cantonese_reward([cantonese + joined])[0] < 0.5, joined  # type: ignore[operator]
+    for honest in (
+        "詳情可以去 https://www.hongkongtramways.com/en/schedules-fares.html 睇下。",
+        "你可以用 getElementsByClassName 攞晒啲元素返嚟睇下。",
+        "你咁樣寫就得：\n```python\nx = calculate_total_price_with_discount(y)\n```",
+    ):
+        assert cantonese_reward([cantonese + honest]) == [1.0], honest
