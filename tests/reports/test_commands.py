@@ -451,7 +451,10 @@ def test_two_conditions_in_one_folder_must_be_named(tmp_path: Path) -> None:
     done = hkcanto("compare", tmp_path)
     assert done.exit_code == 2
     assert "hkcanto compare a=LOG b=LOG" in " ".join(done.output.split())
-    assert hkcanto("compare", f"a={files[0]}", f"b={files[1]}").exit_code == 0
+    # The mock model's answers cannot be read, so the comparison has no verdict.
+    named = hkcanto("compare", f"a={files[0]}", f"b={files[1]}")
+    assert named.exit_code == 2
+    assert "could not be read: no verdict" in unwrapped(named)
 
 
 def test_a_figure_that_a_task_lacks_is_named_and_leaves_the_gate_open(
@@ -494,10 +497,15 @@ def test_runs_of_different_items_are_refused(engine: Path, tmp_path: Path) -> No
     assert "20 items are only in" in done.output
 
 
-def test_three_runs_are_compared_pairwise(
+def test_three_runs_are_one_table_and_their_pairs_on_request(
     engine: Path, other_engine: Path, inspect_logs: Path
 ) -> None:
     done = hkcanto("compare", f"a={engine}", f"b={other_engine}", f"c={inspect_logs}")
     assert done.exit_code == 0, done.output
-    assert "b against a" in done.stdout
-    assert "c against b" in done.stdout
+    assert "3 models compared" in done.stdout
+    assert "b against a" not in done.stdout
+    every = hkcanto(
+        "compare", f"a={engine}", f"b={other_engine}", f"c={inspect_logs}", "--full"
+    )
+    assert "b against a" in every.stdout
+    assert "c against b" in every.stdout

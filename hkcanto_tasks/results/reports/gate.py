@@ -235,7 +235,10 @@ def _sides(gate: Gate) -> tuple[str, str]:
     """Return the names of the candidates and of the baseline."""
     candidates = dict.fromkeys(task.candidate for task in gate.tasks)
     baselines = dict.fromkeys(task.baseline for task in gate.tasks)
-    return listed(candidates, ", "), listed(baselines, ", ")
+    baseline = listed(baselines, ", ")
+    if len(candidates) > 1 and gate.verdict != "passed":
+        return f"at least one of {len(candidates)} runs", baseline
+    return listed(candidates, " and "), baseline
 
 
 def _where(gate: Gate, tasks: Sequence[GatedTask]) -> str:
@@ -245,6 +248,8 @@ def _where(gate: Gate, tasks: Sequence[GatedTask]) -> str:
         return f"on {tasks[0].title}"
     passed = len(gate.having("passed"))
     also = f" ({passed} passed)" if passed and gate.verdict != "passed" else ""
+    if len({task.candidate for task in gate.tasks}) > 1:
+        return f"in {len(tasks)} of {total} comparisons{also}"
     return f"on {len(tasks)} of {total} tasks{also}"
 
 
