@@ -230,7 +230,7 @@ class LoadedTask:
         """The name of the data.
 
         It is the pinned revision, `sample`, or `local-…` for changed files; with `floating-` if a
-        public set pins none, and `-3rows` if three rows could not be read. It covers the files of
+        public set has no pin, and `-3rows` if three rows were unreadable. It covers the files of
         the worked examples, if the prompt has any.
         """
         splits = {"test": self.task.subjects}

@@ -5,7 +5,7 @@ minutes). It promises that a run that loses δ passes in at most 5 % of cases, a
 loses at most δ is called worse in at most 2.5 %. Its table is in docs/methods.md.
 
 Items are drawn from a population of two runs' answers. In one, the second run loses points, and δ is
-this loss. In the other, the runs are equal: it has each pair of answers in both orders, and δ is 0.
+this loss. The other has equal runs: it has each pair of answers in both orders, and δ is 0.
 """
 
 from collections.abc import Callable, Sequence

@@ -213,7 +213,7 @@ _DATA_NAME = re.compile(r"([0-9a-f]{7}(?:\+[0-9a-f]{7})*)(-\d+rows)?")
 def is_published(data: str, release: Release | None, home: str) -> bool:
     """Return whether the name of data in a signature can be that of a published release.
 
-    Of a release with a pinned commit, only this one and those of its list of checksums can.
+    A release with a pinned commit allows this one and those of its list of checksums.
 
     Args:
         data: The name, such as `ba2a58b` or `b047f9f+ba2a58b-3rows`.

@@ -79,7 +79,7 @@ def _release(run: Run) -> LoadedTask | None:
     options.pop("shuffle_options", None)
     with suppress(HKCantoError):
         loaded = load_task(run.task, shots=run.shots, data="release", **options)
-        # Of a data set without a pinned commit, another commit may have the same items.
+        # Another commit of a data set without a pin may have the same items.
         if "local" not in loaded.revision:
             return loaded
     return None
@@ -267,7 +267,7 @@ class _AuditedRows(ItemRows):
 
 
 class _Frames:
-    """What a chat template puts around the messages, which is the same for each item."""
+    """The text that a chat template puts around the messages, which is the same for each item."""
 
     def __init__(self) -> None:
         self._first: dict[int, tuple[str, ...]] = {}

@@ -40,7 +40,7 @@ class OtherReading(Declared, frozen=True):
     """Another average that a column may be, where the paper does not state its average.
 
     Attributes:
-        title: What it averages, such as `every item counts once`.
+        title: The unit that it averages, such as `every item counts once`.
         metric: Name of the tasks' figure; empty for the mean over the column's tasks.
     """
 

@@ -707,7 +707,7 @@ class SkippedLog(NamedTuple):
     Attributes:
         path: The file.
         reason: Why.
-        is_superseded: Whether another log has answers to all of its items, so that nothing is lost.
+        is_superseded: Whether another log has answers to all of its items, and it may be left out.
     """
 
     path: Path

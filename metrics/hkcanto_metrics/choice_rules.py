@@ -31,7 +31,7 @@ _SHORT = 60  # characters of a last line that only concludes
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a rule decides.
+    """The decision of a rule.
 
     Attributes:
         letters: The letters of the options; empty if the response settles on none.
@@ -61,7 +61,7 @@ def unnamed(view: Statements) -> Decision:
 def last_line(view: Statements) -> Decision | None:
     """The last line that mentions options names one, or calls one right, and says nothing more.
 
-    Why: a response is read to its end. What it weighs above, it has weighed.
+    Why: a response is read to its end. Its end settles what was weighed above.
 
     Examples:
         B 睇落似，但佢唔係最細。⏎⏎C → C
@@ -107,7 +107,7 @@ def _is_bare_line(
     here: list[Mention],
     lead: str,
 ) -> bool:
-    """Whether a line has nothing but mentions and signs."""
+    """Whether a line consists of mentions and signs."""
     between = [view.text[a.end : b.start] for a, b in pairwise(here)]
     around = "".join([lead, *between, view.rest_of_line(here[-1])])
     return not around.strip(AROUND + "(#■=>-")

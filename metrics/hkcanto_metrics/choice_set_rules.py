@@ -178,7 +178,7 @@ def only_named(view: Statements) -> Decision | None:
 def last_lines(view: Statements) -> Decision | None:
     """The last line, or the list at the end, is only an enumeration, or calls one right.
 
-    Why: a response is read to its end. What it weighs above, it has weighed.
+    Why: a response is read to its end. Its end settles what was weighed above.
 
     Examples:
         B 睇落似，但佢大過晒。⏎⏎A. 大嶼山⏎C. 長洲 → AC

@@ -1,4 +1,4 @@
-"""What a response says of each option that it mentions: the rules for the words around a mention.
+"""The stance of a response to each option that it mentions: the rules for the words around a mention.
 
 `STANCE_RULES` is the ordered list. Each rule gets the response and the words around one mention,
 and returns the response's stance towards the option there, or `None` to leave it to the next rule.
@@ -154,7 +154,7 @@ class Statements:
         )
 
     def rest_of_line(self, mention: Mention) -> str:
-        """What the line has after a mention, without signs."""
+        """The rest of the line after a mention, without signs."""
         rest = self.text[mention.end :].partition("\n")[0]
         return rest.strip(_SENTENCE_SIGNS)
 

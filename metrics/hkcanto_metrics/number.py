@@ -49,7 +49,7 @@ def read_number(
         text: what the model wrote. If its answer has more than 5,000 characters, the middle is
             not read.
         question: the question asked. Repetitions of it are not an answer, and a number that it
-            mentions is no result beside one that it does not mention.
+            mentions gives way to a number that it lacks.
 
     Returns:
         The reading. It has no value if the text breaks off before a conclusion, gives none, or has

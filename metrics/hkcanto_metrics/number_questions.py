@@ -1,4 +1,4 @@
-"""What a question says of the number that it asks for."""
+"""The number that a question asks for: its unit, bounds and kind."""
 
 import re
 from collections.abc import Set
@@ -16,7 +16,7 @@ _NOUN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a question says of its answer.
+    """The kind of answer that a question asks for.
 
     Attributes:
         given: the numbers that it mentions.

@@ -751,7 +751,7 @@ class Part:
         closing: _Closing,
         last: Result,
     ) -> bool:
-        """Whether a number is told: by a word, as the last result, or as the only new number."""
+        """Whether a number is announced: by a word, as the last result, or as the only new number."""
         if self._is_last_paragraph(closing, last) or self._is_asked_by_name(last):
             return True
         given = self._asked.given
@@ -865,7 +865,7 @@ class Part:
         form: str,
         number: Result,
     ) -> bool:
-        """Whether words of a form stand before a number."""
+        """Whether words of a form come before a number."""
         near = max(0, number.start - _LINE)
         return bool(self._search(form, near, number.start))
 

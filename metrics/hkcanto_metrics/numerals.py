@@ -103,14 +103,14 @@ def _english(match: re.Match[str]) -> Fraction:
 
 
 def _part(match: re.Match[str]) -> Fraction:
-    """The fraction that one character stands for, such as 半."""
+    """The fraction that one character means, such as 半."""
     character = match["part"] or "0"
     part = unicodedata.numeric(character.replace("半", "½"))
     return Fraction(part).limit_denominator(9)
 
 
 def _power(match: re.Match[str]) -> Fraction:
-    """What a number is multiplied by: "million", or a power of ten."""
+    """The factor of a number: "million", or a power of ten."""
     power = int(match["power"] or 0)
     for name, exponent in _POWERS.items():
         if match[name]:

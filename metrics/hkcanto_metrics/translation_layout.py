@@ -106,7 +106,7 @@ _ASKED: dict[str, Set[Language]] = {
 
 
 class Translation(NamedTuple):
-    """What was found in a response.
+    """The parts of a response.
 
     Attributes:
         text: The translation, or the whole response if none is found; empty if the response has

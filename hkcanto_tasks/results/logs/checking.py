@@ -1,4 +1,4 @@
-"""What a log says of itself, compared with what it records: its signature, votes and model.
+"""The claims of a log compared with its records: its signature, votes and model.
 
 Report, compare, publish and board share these checks. `results.audit` adds those that need the
 responses or the release.
@@ -37,7 +37,7 @@ _OUTSIDE_THE_KIND = ("rationale", "rescored", "yaml", "requests", "reread", *OF_
 _MOCK = "mockllm"
 """Inspect's test double, whose outputs often name no model."""
 
-# What a provider appends to a model's name: dates, versions, and the name's own aliases.
+# Endings that a provider appends to a model's name: dates, versions, and the name's own aliases.
 _SNAPSHOT = re.compile(r"(-(\d+|v\d+|latest|preview|exp|beta|stable))*")
 _ALIAS = re.compile(r"-(latest|stable)$")
 
@@ -72,7 +72,7 @@ def kind_of(signature: Signature) -> Kind:
     """Return the task that a signature describes, as it was run.
 
     Raises:
-        OptionError: The task has no such option or value, or fewer worked examples.
+        OptionError: An option or value is unknown to the task, or it has fewer worked examples.
     """
     options = options_of(signature)
     options.pop("shuffle_options", None)  # declared by the task

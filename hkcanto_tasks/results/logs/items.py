@@ -53,7 +53,7 @@ class Request(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """What a log shows of how an answer came about, for an audit.
+    """The record of how an answer came about, for an audit.
 
     Attributes:
         requests: The requests; or one request, in each place that has it.
@@ -158,7 +158,7 @@ class ItemRows:
             truncated: 1 if the response ended at a length limit, 0 if not; None if unknown.
             prompt: The prompt as sent.
             requested: Hashes of the request as sent and of the catalogue's, if logged.
-            evidence: What the log shows of its request and response; only an audit needs it.
+            evidence: The log's record of its request and response; only an audit needs it.
 
         Raises:
             LogError: Its subject is not in the catalogue, or it lacks a judgement.

@@ -137,7 +137,7 @@ def _problems(runs: Sequence[Run]) -> Iterator[Note]:
     unread = _above(MANY_UNREAD, _unread, runs)
     unjudged = _above(MANY_UNREAD, _unjudged, runs)
     empty = [run for run in runs if _empty(run) > MANY_UNREAD * len(run.items)]
-    # A run whose unread responses are empty has no other problem.
+    # Empty responses explain the unread ones of a run.
     for run in empty:
         if unread.get(run, 1) * len(run.items) - _empty(run) <= MANY_UNREAD * len(
             run.items

@@ -113,7 +113,7 @@ def compare_runs(
         look: Number of this look at growing runs and number of planned looks, such as `2/4`. The
             looks share the gate's 5 % error equally, which keeps it at 5 % at most (Bonferroni).
         candidates: The number of runs that the winner is chosen from; they share the 5 % error too.
-        undecided: What the exit status says if a gate has too few items to decide.
+        undecided: The answer of the exit status if a gate has too few items to decide.
         alone: Whether each task's differences have the 5 % error to themselves.
         tasks: Names of tasks, or of groups of tasks, to compare; by default all.
         progress: Called with the number of logs read so far and the total.
@@ -121,7 +121,7 @@ def compare_runs(
     Returns:
         The report, and the exit status: that of the gate (`Gate.status`), which is 2 if something
         was left untested (a task without a partner or figure, or an unread log). Without a gate it
-        is 2 if a comparison was refused or has no verdict, else 0.
+        is 2 if a comparison was refused or lacks a verdict, and 0 otherwise.
 
     Raises:
         HKCantoError: Nothing could be read (`LogError`) or compared (`ComparisonError`), or there
@@ -239,7 +239,7 @@ def _gate_errors(
 def _chosen(runs: Sequence[Run], names: Sequence[str]) -> Sequence[Run]:
     """Return the runs of tasks with these names, or all without names.
 
-    A task's name stands for all of its variants, a benchmark's for all of its tasks.
+    A task's name means all of its variants, a benchmark's all of its tasks.
     """
     if not names:
         return runs
@@ -265,7 +265,7 @@ def _compared(
     """Compare the runs of each group.
 
     Returns:
-        The comparisons, why some were refused, and which have no such figure.
+        The comparisons, why some were refused, and which lack the figure.
     """
     compared = list[Sequence[Comparison]]()
     refused = list[str]()

@@ -56,7 +56,7 @@ def compare_dresses(
         resampling: The random exchanges of tests.
 
     Raises:
-        HKCantoError: There are not two tasks (`OptionError`), or no model ran both on the same items
+        HKCantoError: Two tasks are needed (`OptionError`), or each model ran them on other items
             (`ComparisonError`).
     """
     if len(tasks) != 2:

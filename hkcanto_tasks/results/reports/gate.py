@@ -134,7 +134,7 @@ def decide(
     """Decide a gate on all tasks, with a tolerance of `delta` points.
 
     Each task's test has been made, with `look` and `candidates` in its confidence; they are for the
-    record. What was not compared keeps the gate from passing.
+    record. A comparison that was left out keeps the gate from passing.
     """
     tasks = list[GatedTask]()
     conditions = defaultdict[str, set[str]](set)

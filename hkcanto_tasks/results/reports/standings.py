@@ -307,7 +307,7 @@ def _remark(
 
 
 def _why_no_rank(standing: Standing) -> str:
-    """Say why a figure has no rank; empty if it has one."""
+    """Say why a figure lacks a rank; empty if it has one."""
     column = standing.column
     if standing.figure.note:
         return standing.figure.note
@@ -341,7 +341,7 @@ def _copy_rank(
 
 
 def _other_reading(column: PublishedColumn, runs: Sequence[Run]) -> Estimate | None:
-    """Return a column's figure under its other reading; None if it has no other one."""
+    """Return a column's figure under its other reading; None if it has one reading."""
     if not (column.other and runs):
         return None
     if column.other.metric:
@@ -389,7 +389,7 @@ def _scores(table: PublishedTable, column: PublishedColumn) -> list[float]:
 
 
 def _why_unranked(runs: Sequence[Run], column: PublishedColumn) -> str:
-    """Say why runs that measure a column have no rank in it; empty if nothing speaks against it."""
+    """Say why runs that measure a column lack a rank in it; empty if they have one."""
     for run in runs:
         if reason := run.unfinished or unlike_papers(run):
             return reason

@@ -297,12 +297,12 @@ def match_dresses(
         The items, and their ids without the task's name.
 
     Raises:
-        ComparisonError: The tasks have other items, or the figure is no mean over items.
+        ComparisonError: The tasks have other items, or the figure is not a mean over items.
     """
     figure = _figure(a, b, name)
     if figure.form != "mean" or figure.part:
         raise ComparisonError(
-            f"{figure.name} is no mean over items. Choose another figure with --metric."
+            f"{figure.name} is not a mean over items. Choose another figure with --metric."
         )
     ids_a = {item_id.partition("/")[2]: item_id for item_id in a.items.positions}
     ids_b = {item_id.partition("/")[2]: item_id for item_id in b.items.positions}
