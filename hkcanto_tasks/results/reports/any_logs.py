@@ -79,7 +79,7 @@ class AnyLog:
 
     Attributes:
         task: The task's name in its harness.
-        path: The log.
+        path: The log; `Path()` if the values are not a log's own.
         responses: The responses in the log's order.
         reported: Figure → the harness's own value.
         settings: The settings of the run, by the log.
@@ -368,7 +368,8 @@ def _remarks(
 ) -> Iterator[str]:
     """Say how items were matched, what is left out, and how else the logs differ."""
     pairs = matched.pairs
-    if a.path.read_bytes() == b.path.read_bytes():
+    is_in_files = a.path.is_file() and b.path.is_file()
+    if is_in_files and a.path.read_bytes() == b.path.read_bytes():
         yield "both are the same log, or copies of it"
     if matched.changed is not None:
         yield (
