@@ -41,6 +41,12 @@ def answer(prompt: str) -> str:
     return FORMS[number // 7 % len(FORMS)].format("ABCD"[number % 4])
 
 
+def read_answer(prompt: str) -> str:
+    """Return an answer with a letter that is read, always the same for a prompt."""
+    number = zlib.crc32(prompt.encode())
+    return FORMS[number // 7 % 3].format("ABCD"[number % 4])
+
+
 class AnsweringLM(LM):  # type: ignore[misc]
     """A model for lm-eval that gives scripted answers, and prefers some letter."""
 

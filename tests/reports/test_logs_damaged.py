@@ -22,7 +22,7 @@ from hkcanto_tasks.results.frames import Runs
 from hkcanto_tasks.results.runs import Run
 
 from ..cases import another_run
-from .harness_runs import answer, run_inspect, run_lm_eval
+from .harness_runs import answer, answering_model, read_answer, run_inspect, run_lm_eval
 
 
 @pytest.fixture
@@ -449,7 +449,8 @@ def ended(log: Path, status: str, kept: int = 10_000, **header: Any) -> Path:
 def law(tmp_path: Path) -> Path:
     """A log of Inspect on two subjects."""
     folder = tmp_path / "law"
-    run_inspect(folder, tasks.hkmmlu(subjects="hk_law,dentistry"))
+    model = answering_model(read_answer)
+    run_inspect(folder, tasks.hkmmlu(subjects="hk_law,dentistry"), model)
     return next(folder.glob("*.eval"))
 
 

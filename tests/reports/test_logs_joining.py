@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import zlib
 from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from pathlib import Path
@@ -17,11 +18,23 @@ from hkcanto_tasks.cli import app
 from hkcanto_tasks.errors import LogError
 from hkcanto_tasks.results.statistics.estimates import estimate, harness_agreement
 
-from .harness_runs import AnsweringLM, answer, answering_model, run_inspect, run_lm_eval
+from .harness_runs import (
+    AnsweringLM,
+    answer,
+    answering_model,
+    read_answer,
+    run_inspect,
+    run_lm_eval,
+)
 from .test_logs_damaged import rezipped
 
 ITEMS = 43  # of HKMMLU's sample data
 LAW = "hk_law"
+
+
+def mostly_read(prompt: str) -> str:
+    """Return an answer that is read, but for too few to withhold a verdict."""
+    return "唔知" if zlib.crc32(prompt.encode()) % 16 == 0 else read_answer(prompt)
 
 
 def another(prompt: str) -> str:
@@ -91,13 +104,13 @@ def cancelled(log: Path, path: Path, kept: Collection[str]) -> Path:
 def lm_eval_pieces(folder: Path) -> dict[str, Path]:
     """Folders with a log of lm-eval each, the oldest first."""
     runs: dict[str, tuple[Callable[[str], str], str, Mapping[str, Any]]] = {
-        "whole": (answer, "hkmmlu", {}),
-        "first": (answer, "hkmmlu", {"samples": {"hkmmlu": [*range(20)]}}),
-        "second": (answer, "hkmmlu", {"samples": {"hkmmlu": [*range(20, ITEMS)]}}),
-        "middle": (answer, "hkmmlu", {"samples": {"hkmmlu": [*range(10, 30)]}}),
+        "whole": (mostly_read, "hkmmlu", {}),
+        "first": (mostly_read, "hkmmlu", {"samples": {"hkmmlu": [*range(20)]}}),
+        "second": (mostly_read, "hkmmlu", {"samples": {"hkmmlu": [*range(20, ITEMS)]}}),
+        "middle": (mostly_read, "hkmmlu", {"samples": {"hkmmlu": [*range(10, 30)]}}),
         "middle_other": (another, "hkmmlu", {"samples": {"hkmmlu": [*range(10, 30)]}}),
-        "law": (answer, f"hkmmlu_{LAW}", {}),
-        "smoke": (answer, "hkmmlu", {"limit": 5}),
+        "law": (mostly_read, f"hkmmlu_{LAW}", {}),
+        "smoke": (mostly_read, "hkmmlu", {"limit": 5}),
         "smoke_other": (another, "hkmmlu", {"limit": 5}),
     }
     logs: dict[str, Path] = {}
@@ -229,6 +242,7 @@ def test_parts_are_equal_to_the_whole_run(
     harness: str, pieces: Pieces, tmp_path: Path
 ) -> None:
     (joined,) = read_runs(gathered(pieces(harness), "first second", tmp_path / "parts"))
+    assert joined.items.values["unparsed_rate"].any()
     (whole,) = read_runs(gathered(pieces(harness), "whole", tmp_path / "whole"))
     assert joined.comparable_as == whole.comparable_as
     assert [*joined.items.ids] == [*whole.items.ids]

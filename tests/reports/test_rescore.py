@@ -18,7 +18,14 @@ from hkcanto_tasks.cli import app
 from hkcanto_tasks.results.runs import Run
 from hkcanto_tasks.tasks import load_task
 
-from .harness_runs import answer, answering_model, run_inspect, run_lm_eval
+from .harness_runs import (
+    AnsweringLM,
+    answer,
+    answering_model,
+    read_answer,
+    run_inspect,
+    run_lm_eval,
+)
 
 
 def hkcanto(*arguments: str | Path) -> Result:
@@ -268,7 +275,7 @@ def test_a_limited_run_stays_one_and_a_broken_log_costs_only_itself(
 
 
 def test_a_log_and_its_rescored_one_are_two_rows_of_a_report(tmp_path: Path) -> None:
-    run_lm_eval(tmp_path / "runs", "hkcanto_law")
+    run_lm_eval(tmp_path / "runs", "hkcanto_law", model=AnsweringLM(read_answer))
     rescored(tmp_path / "runs", to=tmp_path / "runs")
     runs = read_runs(tmp_path / "runs")
     assert len({run.label for run in runs}) == 2

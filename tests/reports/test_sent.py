@@ -32,7 +32,13 @@ from hkcanto_tasks.results.reports.presentation import doubts
 
 from ..cases import another_run, named
 from ..recording import recording
-from .harness_runs import AnsweringLM, answering_model, run_inspect, run_lm_eval
+from .harness_runs import (
+    AnsweringLM,
+    answering_model,
+    read_answer,
+    run_inspect,
+    run_lm_eval,
+)
 
 TASK = "hkcanto_phonology"
 
@@ -155,7 +161,7 @@ def test_a_task_edited_in_python_or_yaml_in_lm_eval_is_another_prompt(
 
 
 def test_a_system_message_is_the_same_in_both_harnesses(tmp_path: Path) -> None:
-    chat = {"model": ChatLM(), "apply_chat_template": True, "limit": 2}
+    chat = {"model": ChatLM(read_answer), "apply_chat_template": True, "limit": 2}
     plain = run_lm_eval(tmp_path / "plain", TASK, **chat)
     assert not other_prompt(plain)
     own = run_lm_eval(tmp_path / "own", TASK, system_instruction="Hi.", **chat)
@@ -174,15 +180,16 @@ def test_a_system_message_is_the_same_in_both_harnesses(tmp_path: Path) -> None:
 
 
 def test_a_gate_names_each_setting_that_was_sent_otherwise(tmp_path: Path) -> None:
-    base = run_lm_eval(tmp_path / "base", TASK, limit=4)
+    readable = {"model": AnsweringLM(read_answer), "limit": 4}
+    base = run_lm_eval(tmp_path / "base", TASK, **readable)
     for name, how in (
         ("temperature", {"gen_kwargs": "temperature=1,do_sample=true"}),
         ("max_tokens", {"gen_kwargs": "max_gen_toks=1"}),
         ("stop", {"gen_kwargs": "until=X"}),
-        ("stop,template", {"model": ChatLM(), "apply_chat_template": True}),
+        ("stop,template", {"model": ChatLM(read_answer), "apply_chat_template": True}),
     ):
         with named(name):
-            log = run_lm_eval(tmp_path / name, TASK, limit=4, **how)
+            log = run_lm_eval(tmp_path / name, TASK, **{**readable, **how})
             _, said = hkcanto("compare", f"a={base}", f"b={log}")
             assert all(
                 f"{each} " in said.partition("also differ in ")[2]
@@ -203,7 +210,8 @@ def test_a_gate_names_each_setting_that_was_sent_otherwise(tmp_path: Path) -> No
 
 
 def test_two_copies_of_a_log_are_one_run(tmp_path: Path) -> None:
-    log = run_lm_eval(tmp_path / "log", TASK, limit=4).parent
+    model = AnsweringLM(read_answer)
+    log = run_lm_eval(tmp_path / "log", TASK, model=model, limit=4).parent
     another_run(log, tmp_path / "later")
     log.with_name("copy").mkdir()
     for file in log.iterdir():
