@@ -34,7 +34,7 @@ LAW = "hk_law"
 
 def mostly_read(prompt: str) -> str:
     """Return an answer that is read, but for too few to withhold a verdict."""
-    return "唔知" if zlib.crc32(prompt.encode()) % 16 == 0 else read_answer(prompt)
+    return "唔知" if zlib.crc32(prompt.encode()) % 17 == 0 else read_answer(prompt)
 
 
 def another(prompt: str) -> str:
