@@ -124,6 +124,7 @@ def from_package(declared: "EntryPoint") -> Iterator[None]:
         declared: The entry point.
 
     Examples:
+        >>> from importlib.metadata import EntryPoint
         >>> try:
         ...     with from_package(EntryPoint("quiz", "quizzes:Quiz", "hkcanto.kinds")):
         ...         raise SystemExit(0)

@@ -141,7 +141,7 @@ def option_values(name: str) -> dict[str, str]:
 
     Examples:
         >>> [*option_values("hkcanto_g2p")]
-        ['shots', 'subjects', 'multiturn', 'reasoning', 'prompt', 'examples']
+        ['shots', 'subjects', 'multiturn', 'reasoning', 'no_system', 'prompt', 'examples']
         >>> option_values("hkcanto_g2p")["examples"]
         'paper or release'
     """

@@ -22,7 +22,7 @@ _LEGEND = (
     "_0shot: no worked examples; _mc: likelihoods of the letters;",
     "_bpc: bits per character of the right answer.",
     "`hkcanto show TASK` shows one. A subject is a task too: <task>_<subject>.",
-    "`hkcanto list --all` has public sets too; `hkcanto data fetch NAME` downloads one.",
+    "`hkcanto list --all` has public sets too; `hkcanto data fetch NAME` gets one.",
 )
 
 

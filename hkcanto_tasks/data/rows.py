@@ -209,6 +209,8 @@ class ReleaseRows:
         try:
             # Run from the source that the signature hashes: a cached .pyc may be an older one.
             reader = run_path(str(path), run_name=f"hkcanto_reader_{path.stem}")
+            if function not in reader:
+                raise AttributeError(f"{path.name} has no attribute {function!r}")
             return table_of([*reader[function](self.folder.root, split)], name)
         except DataCorrupt:
             raise

@@ -69,7 +69,7 @@ def clean_output(text: str, *, source: str = "", language: str = "") -> Cleaned:
         ('佢今日唔得閒。', ('label', 'quotes'))
         >>> clean_output("「佢今日唔得閒。」", source="「他今天沒空。」").removed
         ()
-        >>> clean_output("Sure:\\n\\n佢唔得閒。\\n\\nNote: 佢 is he.", source="He's busy.").removed
+        >>> clean_output("Sure:\\n\\n佢唔得閒。\\n\\nNote: This is casual.", source="He's busy.").removed
         ('preamble', 'notes')
     """
     candidates = _WRAPPINGS.keys() - (clean_output(source).removed if source else ())

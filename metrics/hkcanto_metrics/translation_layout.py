@@ -270,7 +270,7 @@ class TranslationReader:
             text: The response, without wrapping around the whole of it.
 
         Examples:
-            >>> TranslationReader("He left.", "").find("佢走咗。\\n\\nNote: 佢 means he.")
+            >>> TranslationReader("He left.", "").find("佢走咗。\\n\\nNote: This is casual.")
             Translation(text='佢走咗。', removed={'notes'}, ambiguous=False)
             >>> TranslationReader("他走了。", "yue").find("他走了。\\n直接翻譯成粵語：佢走咗。")[0]
             '佢走咗。'

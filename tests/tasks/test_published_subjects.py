@@ -421,7 +421,15 @@ PROMPTS = {
 }
 
 # Placeholders that a prompt may have, by template key.
-IN_FRONT = {"sentence", "subject", "chinese", "title", "zero", "scaffold"}
+IN_FRONT = {
+    "sentence",
+    "subject",
+    "chinese",
+    "script_name",
+    "title",
+    "zero",
+    "scaffold",
+}
 QUESTION = {"question", "options"}
 OPEN = {
     "system": IN_FRONT,
@@ -431,7 +439,7 @@ OPEN = {
     "example_cot": QUESTION,
     "question": QUESTION | {"cue"},
     "question_cot": QUESTION
-    | {"chinese", "scaffold"},  # Figure 22 has the instruction there
+    | {"chinese", "script_name", "scaffold"},  # Figure 22 has the instruction there
     "answer_cot": {"reasoning", "answer"},
 }
 

@@ -16,7 +16,6 @@ from ..logs import read_runs
 from ..runs import Run
 from ..statistics.intervals import Estimate, paired_mean_interval
 from ..statistics.matching import Paired, Resampling, match_dresses, points_of
-from ..statistics.paired import adjusted
 from ..statistics.validity import no_verdict, unread_run
 from .blocks import Block, Note, Report, Section, TableColumn, report_of, table
 from .blocks import units_of as display_units
@@ -86,7 +85,7 @@ def compare_dresses(
 
 
 def _blocks(models: Sequence[_Dressed], tasks: Sequence[str]) -> Iterator[Block]:
-    effects = adjusted([model.items.effect() for model in models])
+    effects = [model.items.effect(tests=len(models)) for model in models]
     pairs = []
     for model, effect in zip(models, effects, strict=True):
         unread = [*filter(None, map(unread_run, model.runs))]
