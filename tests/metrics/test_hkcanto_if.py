@@ -202,4 +202,4 @@ def test_a_report_shows_the_floors_beside_a_model_and_gives_no_rank(
         None,
     ]
     (verdict,) = [note for note in notes([run]) if "HKCanto-IF" in note][:1]
-    assert verdict.endswith("no rank.")
+    assert verdict.endswith("no rank (its table has no models).")

@@ -68,7 +68,7 @@ def a_run(
                 range(count) if clusters is None else clusters, np.int64
             ),
             question_lengths=column("question_lengths", 20, np.int64),
-            response_lengths=column("response_lengths", 0, np.int64),
+            response_lengths=column("response_lengths", 1, np.int64),
             golds=column("golds", 0, np.int64),
             output_tokens=column("output_tokens", np.nan, np.float64),
             truncated=column("truncated", np.nan, np.float64),

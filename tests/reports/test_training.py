@@ -241,11 +241,23 @@ def test_the_best_of_two_is_told_apart_as_by_the_paired_test() -> None:
         assert (best["label"], best["ties"]) == ("checkpoint-2", ties)
 
 
-def test_runs_that_are_alike_have_no_interval_and_no_luck() -> None:
+def test_two_runs_that_are_alike_have_the_interval_of_compare_and_no_luck() -> None:
     chosen = selection(tuple(of_steps({1: share(9), 2: share(9)})))
     assert chosen is not None
     (by,) = chosen.ties.values()
-    assert (by.value, by.low, by.high, chosen.overstated) == (0, None, None, 0)
+    # Tango's interval without discordant items ends at z² / (n + z²), with z² = 1.96² = 3.8415.
+    end = 3.8415 / (40 + 3.8415)
+    assert (by.low, by.high) == pytest.approx((-end, end), abs=1e-5)
+    assert (by.value, chosen.overstated) == (0, 0)
+
+
+def test_more_runs_that_are_alike_have_no_interval_and_no_luck() -> None:
+    chosen = selection(tuple(of_steps({1: share(9), 2: share(9), 3: share(9)})))
+    assert chosen is not None
+    assert len(chosen.ties) == 2
+    for by in chosen.ties.values():
+        assert (by.value, by.low, by.high) == (0, None, None)
+    assert chosen.overstated == 0
 
 
 def test_a_checkpoint_on_other_items_is_left_out_and_named() -> None:

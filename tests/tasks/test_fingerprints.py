@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from hkcanto import tasks
 from hkcanto_metrics.choice import ChoiceReading
 from hkcanto_tasks import signing
 from hkcanto_tasks.cli import app
@@ -17,7 +18,7 @@ from hkcanto_tasks.signatures import joined, parse_signature
 from hkcanto_tasks.signing import signature_of
 from hkcanto_tasks.tasks import load_task, task_as_run
 
-from ..test_outside_benchmark import in_inspect
+from ..reports.harness_runs import answering_model, run_inspect
 
 DECLARED = """
 name = "quiz"
@@ -199,7 +200,10 @@ def test_compare_says_what_was_edited_between_two_runs(
 ) -> None:
     for name, edit in (("a", ()), ("b", ()), ("c", SENT["the question"])):
         own(*edit)
-        in_inspect("quiz", tmp_path / name)
+        # Every answer is read, so there is a verdict.
+        run_inspect(
+            tmp_path / name, tasks.run(task="quiz"), answering_model(lambda _: "A")
+        )
     same, edited = (
         " ".join(CliRunner().invoke(app, ["compare", *map(str, pair)]).output.split())
         for pair in ((tmp_path / "a", tmp_path / "b"), (tmp_path / "a", tmp_path / "c"))

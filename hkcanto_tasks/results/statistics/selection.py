@@ -44,8 +44,8 @@ class Selection:
         best: The run with the best figure.
         picked_from: The number of runs that it was picked from.
         ties: Runs not significantly different from the best, with their difference to it. The
-            intervals hold for the differences of all runs at once; they have no ends if all items
-            are equal.
+            intervals hold for the differences of all runs at once. Of two runs, it is that of
+            `hkcanto compare`; of more, it has no ends if all items are equal.
         overstated: By how much the best figure is too good on average, if the best run and the ties
             are truly equal; 0 without ties.
         left_out: Runs that are not comparable with the others, and why.
