@@ -1,6 +1,6 @@
 """The command `hkcanto report`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -102,7 +102,7 @@ def _print_unread(runs: "Sequence[Run]") -> None:
 
 def _print_best(runs: "Sequence[Run]", *, alone: bool) -> None:
     """Print the best run of each task in a line, tab-separated."""
-    from ..results.reports.summary import best_records
+    from ..results.reports.summary import best_records, why_no_best
 
     for record in best_records(runs, alone=alone):
         cells = (
@@ -114,5 +114,10 @@ def _print_best(runs: "Sequence[Run]", *, alone: bool) -> None:
             repr(record["overstated"]),
         )
         echo("\t".join(cells))
-        for reason in record["left_out"].values():
-            err.print(f"Not compared: {reason}", highlight=False, markup=False)
+        _print_left_out(record["left_out"].values())
+    _print_left_out(why_no_best(runs))
+
+
+def _print_left_out(reasons: Iterable[str]) -> None:
+    for reason in reasons:
+        err.print(f"Not compared: {reason}", highlight=False, markup=False)

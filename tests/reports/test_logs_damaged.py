@@ -478,6 +478,21 @@ def test_an_interrupted_run_is_called_so_and_neither_compared_nor_planned_with(
     assert ": cancelled, with 5 of" in " ".join(best.stderr.split())
 
 
+def test_a_task_without_a_best_run_says_why(law: Path, tmp_path: Path) -> None:
+    unread = run_inspect(
+        tmp_path / "unread",
+        tasks.hkmmlu(subjects="hk_law,dentistry"),
+        answering_model(lambda _: "唔知"),
+    )
+    ended(law, "cancelled", 5)
+    best = CliRunner().invoke(app, ["report", f"a={unread}", f"b={law}", "--best"])
+    assert best.stdout == ""
+    said = " ".join(best.stderr.split())
+    assert re.search(r"(\d+) of \1 answers of a on HKMMLU could not be read", said)
+    assert ": cancelled, with 5 of" in said
+    assert said.count("Not compared: ") == 2
+
+
 def test_a_run_cancelled_in_its_second_epoch_has_all_items_and_is_not_whole(
     law: Path,
 ) -> None:

@@ -32,7 +32,7 @@ from ..statistics.estimates import harness_agreement
 from ..statistics.intervals import WIDE, Estimate
 from ..statistics.matching import points_of
 from ..statistics.paired import compare
-from ..statistics.selection import Selection, selection
+from ..statistics.selection import Selection, selection, why_out_of_selection
 from ..statistics.validity import no_verdict, unread_run
 from . import analyses
 from .blocks import (
@@ -220,6 +220,12 @@ def best_records(
     tests = 1 if alone else tests_of(runs)
     races = [selection(tuple(group), tests) for group in side_by_side(runs)]
     return [_best_record(race) for race in races if race]
+
+
+def why_no_best(runs: Sequence[Run]) -> list[str]:
+    """Say of each task without a best run why its runs are left out."""
+    reasons = [[*map(why_out_of_selection, group)] for group in side_by_side(runs)]
+    return [*chain.from_iterable(whys for whys in reasons if all(whys))]
 
 
 def _best_record(race: Selection) -> Mapping[str, Any]:

@@ -62,6 +62,14 @@ class Selection:
     ahead: Mapping[Run, frozenset[Run]]
 
 
+def why_out_of_selection(run: Run) -> str:
+    """Say why a run cannot be the best, whatever the others are; empty if it can."""
+    if run.interruption:
+        return run.interruption
+    unread = unread_run(run)
+    return no_verdict([unread])[0] if unread else ""
+
+
 @lru_cache(maxsize=64)
 def selection(runs: tuple[Run, ...], tests: int = 1) -> Selection | None:
     """Pick the best of runs side by side; None if no run can be compared.
@@ -73,13 +81,7 @@ def selection(runs: tuple[Run, ...], tests: int = 1) -> Selection | None:
         runs: Runs of one task under one condition.
         tests: Number of tasks that share the 5 % error. All differences on this task share its part.
     """
-    left_out = dict[Run, str]()
-    for run in runs:
-        unread = unread_run(run)
-        if run.interruption:
-            left_out[run] = run.interruption
-        elif unread:
-            (left_out[run],) = no_verdict([unread])
+    left_out = {run: why for run in runs if (why := why_out_of_selection(run))}
     candidates = []
     for run in runs:
         if run not in left_out and estimate(run, run.headline.name):
