@@ -410,7 +410,7 @@ def supposed(words: Words) -> int | None:
 
 
 def likewise(words: Words) -> int | None:
-    """What was said of the option before goes for this one, too.
+    """The stance to the option before holds for this one, too.
 
     Examples:
         A is right, and so is B. → none

@@ -70,7 +70,7 @@ _COLONS, _QUOTATION = (":", "："), ("「", "『", "“", '"')
 _PATTERNS = read_patterns(
     Path(__file__).with_suffix(".toml"), re.IGNORECASE | re.VERBOSE
 )
-# What the text below a heading is, in the order in which headings are looked for.
+# The kinds of text below a heading, in the order in which headings are looked for.
 _HEADINGS = (
     "turn",
     "draft",
@@ -164,7 +164,7 @@ class _Piece(_Part):
     Args:
         text: Its text.
         gap: The white space before it.
-        heading: What the text below it is, if it is a heading.
+        heading: The kind of text below it, if it is a heading.
     """
 
     def __init__(self, text: str, gap: str, heading: str = "") -> None:
@@ -175,7 +175,7 @@ class _Piece(_Part):
 
 
 class _Heading(NamedTuple):
-    """What the text below a heading is, and whether it names the language or a translation."""
+    """The kind of text below a heading, and whether it names the language or a translation."""
 
     role: str = ""
     is_named: bool = False
@@ -410,7 +410,7 @@ class TranslationReader:
         return [(role, text.strip()) for role, text in segments if text.strip()]
 
     def _role_before(self, text: str) -> str:
-        """What the quotation after a text is."""
+        """The kind of the quotation after a text."""
         heading = self._heading(text.strip())
         return heading[0] if heading else "label"
 
@@ -436,7 +436,7 @@ class TranslationReader:
         return [before, copy, after] if is_long or self._is_about(others) else [line]
 
     def _heading(self, text: str) -> tuple[str, int] | None:
-        """What a heading at the start of a text is about, and its length."""
+        """The subject of a heading at the start of a text, and its length."""
         folded = fold_script(text[:_HEAD])
         arrow = _ARROW.match(text)
         if arrow and "arrow" in self.kinds:
@@ -606,7 +606,7 @@ class TranslationReader:
         return blocks
 
     def _below(self, piece: _Piece, heading: _Heading, share: float) -> _Heading:
-        """What the text below a piece is."""
+        """The kind of text below a piece."""
         # Another turn of the user goes on to the end.
         if heading.role == "turn" and share >= _SHORT:
             return heading
@@ -636,7 +636,7 @@ class TranslationReader:
         return _begins("item", piece.text) and _begins("item", block.pieces[0].text)
 
     def _kind(self, piece: _Piece, after: str, share: float, known: str) -> str:
-        """What a piece of a response is, by the first rule that fits."""
+        """The kind of a piece of a response, by the first rule that fits."""
         frame = self._frame_kind(piece, share)
         if frame:
             return frame

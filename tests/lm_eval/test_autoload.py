@@ -451,7 +451,9 @@ class TestTasksFromOutside:
         )
         printed = environment.run(code, **places, HF_HUB_OFFLINE="1")
         configs, groups = json.loads(printed.splitlines()[-1])
-        assert configs[self.QUIZ]["metadata"]["signature"].startswith("yue-arc-c|")
+        assert configs[self.QUIZ]["metadata"]["signature"].startswith(
+            "yue-benchmark-arc-c|"
+        )
         assert {
             "yue_benchmark_mmlu_arts",
             "yue_benchmark_mmlu_by_subject::yue_benchmark_mmlu_arts",

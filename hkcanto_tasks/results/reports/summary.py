@@ -166,7 +166,7 @@ def build_report(
 ) -> Report:
     """Return the report of some runs; the default title names the models.
 
-    All tasks share the error of 5 %, unless each stands `alone`.
+    All tasks share the error of 5 %, unless each is taken `alone`.
     """
     frame = partial(figure_rows, runs)
     runs = _in_training_order(runs)
