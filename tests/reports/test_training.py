@@ -40,8 +40,9 @@ class Learning(AnsweringLM):
         del disable_tqdm
         known = sorted(request.doc["id"] for request in requests)[: self.right]
         return [
-            request.doc["target"] if request.doc["id"] in known else "唔知"
+            target if request.doc["id"] in known else "B" if target == "A" else "A"
             for request in requests
+            for target in [request.doc["target"]]
         ]
 
 

@@ -111,7 +111,7 @@ def test_waiting_for_another_process_is_announced(
     (message,) = (
         each.getMessage() for each in caplog.records if each.name == "hkcanto"
     )
-    assert f"it holds {release / '.lock'}. If there is no such process" in message
+    assert f"it holds {release / '.lock'}. If that process has ended" in message
     assert "\n" not in message
 
 
