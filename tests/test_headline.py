@@ -166,7 +166,8 @@ def test_a_gate_tests_the_headline_and_not_plain_accuracy(tmp_path: Path) -> Non
 
     def tuned(prompt: str) -> str:
         each = target[prompt]
-        return "唔知" if each.metadata["subject"] == smallest else each.target
+        wrong = "B" if each.target == "A" else "A"
+        return wrong if each.metadata["subject"] == smallest else each.target
 
     for name, model in (("base", base), ("tuned", tuned)):
         run_inspect(
