@@ -214,7 +214,11 @@ class CatalogueTask(Task):
         # lm-eval sets the number of shots after it creates the task.
         loaded = self._loaded_at(
             shots=num_fewshot,
-            multiturn=self._multiturn(fewshot_as_multiturn, num_fewshot),
+            multiturn=self._multiturn(
+                fewshot_as_multiturn,
+                is_chat=chat_template is not None,
+                shots=num_fewshot,
+            ),
             no_system=self._needs_no_system(chat_template),
         )
         kind = loaded.kind
@@ -266,13 +270,13 @@ class CatalogueTask(Task):
                 warning_once(_log, NOTE)
         return self._lacks_system
 
-    def _multiturn(self, lm_eval_asks: bool, shots: int) -> bool:
+    def _multiturn(self, lm_eval_asks: bool, *, is_chat: bool, shots: int) -> bool:
         """Return whether each worked example is a turn of its own."""
         if self._turns_option is not None:
             return self._turns_option
         # lm-eval itself asks for turns wherever there is a chat template, in Python without a sign
         # of whether the user did.
-        if lm_eval_asks and not self._has_turns_flag and shots:
+        if lm_eval_asks and is_chat and shots and not self._has_turns_flag:
             text = "All worked examples are in one user message; for turns: "
             if in_command():
                 info_once(_log, f"{text}--fewshot_as_multiturn true.")

@@ -81,6 +81,14 @@ def test_the_changes_of_two_models_are_compared_on_the_items_of_both(
     # b changes by 0, a by -60 points
     assert row.values[1].value == pytest.approx(60)
     assert row.values[1].low > 0
+    # The record has the interval and p-value of the table: two models share the error.
+    for model, record in zip(
+        tables["dress"].rows, report.records["dresses"], strict=True
+    ):
+        assert record["p_adjusted"] == min(1, 2 * record["p_value"])
+        assert record["difference"]["low"] * 100 == pytest.approx(
+            next(value for value in model.values if hasattr(value, "low")).low
+        )
 
 
 def test_the_command_reads_the_logs_of_one_model(tmp_path: Path) -> None:

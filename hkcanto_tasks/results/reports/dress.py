@@ -15,7 +15,7 @@ from ...errors import ComparisonError, OptionError
 from ..logs import read_runs
 from ..runs import Run
 from ..statistics.intervals import Estimate, paired_mean_interval
-from ..statistics.matching import Paired, Resampling, match_dresses, points_of
+from ..statistics.matching import Effect, Paired, Resampling, match_dresses, points_of
 from ..statistics.validity import no_verdict, unread_run
 from .blocks import Block, Note, Report, Section, TableColumn, report_of, table
 from .blocks import units_of as display_units
@@ -75,17 +75,19 @@ def compare_dresses(
             models.append(_Dressed(label, (first, second), items, keys))
     if not models:
         raise ComparisonError(f"no model has runs of both {' and '.join(tasks)}.")
-    blocks = [*_blocks(models, tasks)]
+    effects = [model.items.effect(tests=len(models)) for model in models]
+    blocks = [*_blocks(models, effects, tasks)]
     return report_of(
         [Section("The same items in two dresses", blocks, "dress", is_summary=True)],
         title=f"{tasks[0]} and {tasks[1]}",
         footer=footer_of([run for model in models for run in model.runs]),
-        records={"dresses": [_record(model) for model in models]},
+        records={"dresses": [*map(_record, models, effects)]},
     )
 
 
-def _blocks(models: Sequence[_Dressed], tasks: Sequence[str]) -> Iterator[Block]:
-    effects = [model.items.effect(tests=len(models)) for model in models]
+def _blocks(
+    models: Sequence[_Dressed], effects: Sequence[Effect], tasks: Sequence[str]
+) -> Iterator[Block]:
     pairs = []
     for model, effect in zip(models, effects, strict=True):
         unread = [*filter(None, map(unread_run, model.runs))]
@@ -165,10 +167,10 @@ def _remarks(model: _Dressed) -> Iterator[str]:
         yield f"{first.signature.shots} and {second.signature.shots} shots differ, too"
 
 
-def _record(model: _Dressed) -> Mapping[str, Any]:
+def _record(model: _Dressed, effect: Effect) -> Mapping[str, Any]:
     return {
         "model": model.label,
         "tasks": [run.task for run in model.runs],
         "figure": model.items.figure.name,
-        **asdict(replace(model.items.effect(), name=model.label)),
+        **asdict(replace(effect, name=model.label)),
     }
