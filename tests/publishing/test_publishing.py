@@ -556,9 +556,10 @@ def test_records_of_the_release_pass_the_schema(tmp_path: Path) -> None:
     run_inspect(tmp_path / "inspect", tasks.g2p(), model="hkcanto/pycantonese")
     answering = answering_model(lambda _: "佢話聽日會落雨，記得帶遮。")
     run_inspect(
-        tmp_path / "inspect", tasks.translation(direction="zh_yue"), model=answering
+        tmp_path / "writer", tasks.translation(direction="zh_yue"), model=answering
     )
     runs = [f"org/engine={tmp_path / name}" for name in ("lm_eval", "inspect")]
+    runs.append(f"org/writer={tmp_path / 'writer'}")
     files = published("eee", tmp_path / "out", *runs, *WHO)
     records = [json.loads(text) for text in files.values()]
     for record in records:
