@@ -25,7 +25,7 @@ from hkcanto_metrics.option_grammar import Mention
 from hkcanto_metrics.response_text import Response
 
 _LEAD = 40  # characters before an enumeration in the last line
-_LIST_ITEM = re.compile(r"\W*(?:\d+[.)] *)?\W*([A-J])(?![A-Za-z])")
+_LIST_ITEM = re.compile(r"\W*+(?:\d+[.)] *\W*+)?([A-J])(?![A-Za-z])")
 SetRule = Callable[[Statements], Decision | None]
 
 

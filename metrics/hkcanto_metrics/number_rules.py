@@ -821,7 +821,8 @@ class Part:
             return False
         near = max(0, number.start - _LINE)
         before = self._search("clause_before", near, number.start)
-        after = self._match("clause_after", number.end, self._end)
+        far = min(self._end, number.end + _LINE)
+        after = self._match("clause_after", number.end, far)
         said_before = before[0] if before else ""
         said_after = after[0] if after else ""
         clause = said_before + said_after

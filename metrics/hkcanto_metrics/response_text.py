@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -80,19 +80,31 @@ def own_answer(response: str | Parts | None) -> Response | None:
     reasoned = split_reasoning(text)
     if not reasoned.answer.strip() and text.strip():
         return None
-    origins: list[int] = []
-    for span in reasoned.spans:
-        origins += range(*span)
-    answer = Response(reasoned.answer, origins)
-    if len(origins) <= _HEAD + _TAIL:
-        return answer
-    head = answer[:_HEAD]
-    tail = answer[-_TAIL:]
-    cut = head.origins[-1]
+    answer = reasoned.answer
+    end = len(answer)
+    if end <= _HEAD + _TAIL:
+        return Response(answer, _places(reasoned.spans, 0, end))
+    head = _places(reasoned.spans, 0, _HEAD)
+    tail = _places(reasoned.spans, end - _TAIL, end)
     return Response(
-        f"{head.text}\n{tail.text}",
-        [*head.origins, cut, *tail.origins],
+        f"{answer[:_HEAD]}\n{answer[-_TAIL:]}",
+        [*head, head[-1], *tail],
     )
+
+
+def _places(
+    spans: Iterable[tuple[int, int]],
+    start: int,
+    end: int,
+) -> list[int]:
+    """The places in a response of a part of its answer."""
+    places: list[int] = []
+    for span in spans:
+        inside = range(*span)
+        places += inside[max(0, start) : max(0, end)]
+        start -= len(inside)
+        end -= len(inside)
+    return places
 
 
 def normalize_response(
