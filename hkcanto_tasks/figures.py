@@ -25,7 +25,6 @@ from statistics import variance
 from typing import Any, Literal, NamedTuple, get_args
 
 from hkcanto_metrics import translation
-from hkcanto_metrics.labels import label_statistics
 from hkcanto_metrics.language import Language as ProseLanguage
 from hkcanto_metrics.language import WrittenLanguage
 from hkcanto_metrics.translation import Language
@@ -397,6 +396,8 @@ def corpus_rows(
             figure.name, hypotheses, references, language=language
         )
     else:
+        from hkcanto_metrics.labels import label_statistics  # slow to import
+
         rows, score = label_statistics(hypotheses, references, figure.labels)
     return rows, lambda sums: np.array([*map(score, sums)])
 

@@ -96,3 +96,14 @@ def test_describing_a_task_imports_no_harness() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert {"lm_eval", "inspect_ai"} & {*done.stdout.split()} == set()
+
+
+def test_listing_tasks_imports_no_reader_of_responses() -> None:
+    code = "import sys, hkcanto_tasks; hkcanto_tasks.list_tasks(); print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    loaded = {*done.stdout.split()}
+    assert "hkcanto_tasks.kinds.multiple_choice" in loaded
+    readers = {"choice", "labels", "number", "g2p", "cleaning", "fluency"}
+    assert loaded & {f"hkcanto_metrics.{reader}" for reader in readers} == set()

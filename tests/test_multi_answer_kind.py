@@ -9,12 +9,12 @@ import pytest
 from inspect_ai.log import read_eval_log
 from typer.testing import CliRunner
 
+import hkcanto_metrics
 from hkcanto import tasks
 from hkcanto_metrics.choice import ChoiceSetReading
 from hkcanto_tasks import catalogue, load_task, read_runs, signing
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.errors import CatalogueError, DataCorrupt, OptionError
-from hkcanto_tasks.kinds import multi_answer
 from hkcanto_tasks.results.statistics.estimates import harness_agreement, value_of
 
 from .lm_eval.evaluating import evaluate, table
@@ -289,13 +289,13 @@ def test_how_sets_are_read_is_signed(
         return dict(part.split(":", 1) for part in parts if ":" in part)
 
     before = signed()
-    read = multi_answer.read_choice_set
+    read = hkcanto_metrics.read_choice_set
 
     def without_all(text: str, *args: Any) -> ChoiceSetReading:
         found = read(text, *args)
         return ChoiceSetReading(None, "none") if found.reason == "all" else found
 
-    monkeypatch.setattr(multi_answer, "read_choice_set", without_all)
+    monkeypatch.setattr(hkcanto_metrics, "read_choice_set", without_all)
     after = signed()
     assert before["read"] != after["read"]
     assert before["sent"] == after["sent"]

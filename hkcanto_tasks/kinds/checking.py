@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import chain
 
-from hkcanto_metrics.labels import read_label, same_word
+from hkcanto_metrics.labels import read_label
+from hkcanto_metrics.script import same_word
 
 from ..declarations import (
     ChoiceDefinition,

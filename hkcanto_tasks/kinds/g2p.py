@@ -6,7 +6,7 @@ HKCanto-Eval, Appendix E.3. The scoring is `hkcanto_metrics.score_jyutping`.
 from collections.abc import Sequence
 from typing import ClassVar, Literal
 
-from hkcanto_metrics.g2p import JyutpingScore, score_jyutping
+import hkcanto_metrics
 from hkcanto_metrics.jyutping import (
     MalformedAnswer,
     normalize_answer,
@@ -116,7 +116,7 @@ class GraphemeToPhoneme(base.Kind):
             >>> task_as_run("hkcanto_g2p").judge("nei5 hou2", hello).values["cer_published"]
             0.0
         """
-        score = score_jyutping(answer, sample.target)
+        score = hkcanto_metrics.score_jyutping(answer, sample.target)
         values = {name: getattr(score, name) for name in (*_PUBLISHED, *_RATES)}
         return Judgement(
             values={**values, "invalid_rate": float(not score.valid)},
@@ -127,7 +127,7 @@ class GraphemeToPhoneme(base.Kind):
         )
 
 
-def _explanation(score: JyutpingScore) -> str:
+def _explanation(score: "hkcanto_metrics.JyutpingScore") -> str:
     """Return the closest accepted variant in Markdown, and what was read where they differ."""
     note = f"**Note:** {score.problem}.\n\n" if score.problem else ""
     syllables = []

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from hkcanto_metrics.cleaning import clean_output
-from hkcanto_metrics.labels import read_label, same_word
+import hkcanto_metrics
+from hkcanto_metrics.script import same_word
 
 from ..data.tables import Row, as_text
 from ..declarations import LabelDefinition
@@ -101,7 +101,8 @@ class Label(base.Kind):
             >>> task_as_run("hkcanto_sentiment").judge("唔係正面，係負面。", review).values
             {'acc': 1.0, 'unparsed_rate': 0.0}
         """
-        reading = read_label(clean_output(answer).text, self.words)
+        cleaned = hkcanto_metrics.clean_output(answer)
+        reading = hkcanto_metrics.read_label(cleaned.text, self.words)
         right = sample.target in answer if self.template.reads == "occurs" else None
         return judge_reading(
             "single label", reading.label, reading.reason, sample.target, right=right
@@ -122,5 +123,8 @@ class Label(base.Kind):
             *(f"唔係{word}" for word in words),
             "/".join(self.words),
         ]
-        readings = [[text, read_label(text, self.words).label] for text in probes]
+        readings = []
+        for text in probes:
+            reading = hkcanto_metrics.read_label(text, self.words)
+            readings.append([text, reading.label])
         return [[*self.label_of.items()], readings]

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from hkcanto_metrics.choice import read_choice_set
+import hkcanto_metrics
 
 from ..declarations import Subject
 from ..figures import figures
@@ -77,7 +77,9 @@ class MultiAnswer(MultipleChoice):
             >>> kind.score("A同B。", asked).values
             {'exact_match': 0.0, 'f1': 0.5, 'unparsed_rate': 0.0}
         """
-        reading = read_choice_set(answer, self.lettered(sample), sample.question)
+        reading = hkcanto_metrics.read_choice_set(
+            answer, self.lettered(sample), sample.question
+        )
         letters = reading.letters or ""
         right = sample.target
         judgement = judge_reading("letters", letters or None, reading.reason, right)

@@ -13,7 +13,7 @@ import msgspec
 import regex
 from msgspec.structs import replace
 
-from hkcanto_metrics.choice import read_choice
+import hkcanto_metrics
 
 from ..data.choices import choice_columns, read_choices, right_letters
 from ..data.tables import Row, as_text
@@ -328,7 +328,7 @@ class MultipleChoice(base.Kind):
                 reason = "none: first character"
                 return judge_reading("letter", None, reason, sample.target)
             return judge_reading("letter", letter, "first character", sample.target)
-        reading = read_choice(answer, options, sample.question)
+        reading = hkcanto_metrics.read_choice(answer, options, sample.question)
         return judge_reading("letter", reading.letter, reading.reason, sample.target)
 
     # ------------------------------------------------------------------ details

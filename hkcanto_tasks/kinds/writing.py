@@ -1,18 +1,20 @@
 """The common base of kinds that ask the model to write a text."""
 
 from dataclasses import replace as replace_fields
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from msgspec.structs import replace
 
-from hkcanto_metrics.cleaning import Cleaned, clean_output
-from hkcanto_metrics.fluency import Fluency, cantonese_fluency
+import hkcanto_metrics
 
 from ..declarations import Subject
 from ..judgements import Judgement
 from ..prompts import Example
 from ..samples import Sample
 from . import base
+
+if TYPE_CHECKING:
+    from hkcanto_metrics.cleaning import Cleaned
 
 _TERMS_SHOWN = 1_000
 
@@ -42,10 +44,12 @@ class Writing(base.Kind):
             return None
         return super().example(subject, row, number)
 
-    def cleaned(self, answer: str, sample: Sample) -> Cleaned:
+    def cleaned(self, answer: str, sample: Sample) -> "Cleaned":
         """Return an answer without what is not part of the text, such as an introduction."""
         source = sample.source if self.REWRITES else ""
-        cleaned = clean_output(answer, source=source, language=self.definition.language)
+        cleaned = hkcanto_metrics.clean_output(
+            answer, source=source, language=self.definition.language
+        )
         # A refusal is scored as no text at all.
         return replace_fields(cleaned, text="") if cleaned.refused else cleaned
 
@@ -57,7 +61,9 @@ class Writing(base.Kind):
             >>> task_as_run("hkcanto_fluency").fluency("他們剛回家。").explanation
             'Not fluent Cantonese: swc. Words of Written Chinese: 他 (at 0).'
         """
-        fluency = cantonese_fluency(text, max_characters=self.MAX_CHARACTERS)
+        fluency = hkcanto_metrics.cantonese_fluency(
+            text, max_characters=self.MAX_CHARACTERS
+        )
         values: dict[str, float | None] = {"fluent": fluency.passed}
         for figure in self.FIGURES:
             if hasattr(fluency, figure.name):
@@ -68,7 +74,7 @@ class Writing(base.Kind):
             explanation=self._explanation(fluency),
         )
 
-    def _explanation(self, fluency: Fluency) -> str:
+    def _explanation(self, fluency: "hkcanto_metrics.Fluency") -> str:
         verdict = "Fluent Cantonese" if fluency.passed else "Not fluent Cantonese"
         explanation = f"{verdict}: {fluency.label}"
         if fluency.degenerate:
@@ -85,12 +91,12 @@ class Writing(base.Kind):
         return explanation
 
 
-def removed_details(cleaned: Cleaned) -> dict[str, str]:
+def removed_details(cleaned: "Cleaned") -> dict[str, str]:
     """Return what was removed from an answer, for a log's details; empty if nothing."""
     return {"removed": ", ".join(cleaned.removed)} if cleaned.removed else {}
 
 
-def removed_note(cleaned: Cleaned) -> str:
+def removed_note(cleaned: "Cleaned") -> str:
     """Return what was removed from an answer, in Markdown; empty if nothing."""
     if not cleaned.removed:
         return ""

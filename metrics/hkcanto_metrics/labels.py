@@ -19,7 +19,13 @@ from hkcanto_metrics.choice import read_choice
 from hkcanto_metrics.choice_statements import IGNORED, Statements
 from hkcanto_metrics.option_grammar import options_of
 from hkcanto_metrics.response_text import Response, normalize_response, own_answer
-from hkcanto_metrics.script import CJK, TO_HALF_WIDTH, fold_script
+from hkcanto_metrics.script import (
+    CJK,
+    TO_HALF_WIDTH,
+    WORD_SEPARATOR,
+    fold_script,
+    same_word,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,7 +38,6 @@ _CODE = "zz{}zz"
 _CODE_PATTERN = r"(?<![a-z])zz([0-9]+)zz(?![a-z])"
 
 _HAS_CJK = re.compile(f"[{CJK}]").search
-_SEPARATOR = r"[\s_\\-]+"
 # A single character is part of many words: it counts as a label only by itself, or after a copula
 # or a negation.
 _BEFORE_CHARACTER = r"(?:(?<!\w)|(?<=答案)|(?<=[係是系為为唔不]))"
@@ -320,17 +325,6 @@ def label_statistics(
     return rows, score
 
 
-def same_word(word: str) -> str:
-    """Return the normalised form in which words of labels are compared.
-
-    Examples:
-        >>> same_word("Not-Entailment") == same_word("not entailment"), same_word("負面")
-        (True, '负面')
-    """
-    plain = fold_script(word.translate(TO_HALF_WIDTH)).strip().lower()
-    return re.sub(_SEPARATOR, " ", plain)
-
-
 @lru_cache(maxsize=256)
 def _coder(labels: Sequence[Sequence[str]]) -> Callable[[str], str]:
     """Return a function that replaces the words of labels in a text by codes."""
@@ -384,7 +378,7 @@ def _any_word(words: Iterable[str]) -> re.Pattern[str]:
 
 
 def _bordered(word: str) -> str:
-    pattern = _SEPARATOR.join(map(re.escape, word.split(" ")))
+    pattern = WORD_SEPARATOR.join(map(re.escape, word.split(" ")))
     if re.fullmatch(f"[{CJK}]", word):
         return f"{_BEFORE_CHARACTER}{pattern}{_AFTER_CHARACTER}"
     before = _BEFORE_LETTER if word[0].isalpha() else _BEFORE_DIGIT

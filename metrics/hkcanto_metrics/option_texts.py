@@ -5,15 +5,13 @@ import unicodedata
 from collections import Counter
 from collections.abc import Mapping
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from hkcanto_metrics.decision_words import AROUND, DATA, SAYS
 from hkcanto_metrics.number import parse_number
 from hkcanto_metrics.script import fold_script
 
 EDGE = AROUND.replace("?", "")  # characters around the text of an option
-# A response may name an option that is one of these words by any other word of the same row.
-_SAME = [{fold_script(word) for word in row} for row in DATA["same"]["rows"]]
 # Parts of an option that a response may omit: an article, a remark in brackets, first names.
 _NAME = re.compile(r"(?:[A-Z][\w.'-]* (?:of |the )*)+([A-Z][a-z]{3,})")
 _ROMAN = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5}
@@ -81,10 +79,16 @@ def _forms(text: str) -> set[str]:
     if bare[-4:].isalpha():
         others.append(bare.removesuffix("s"))
     forms = {lower, *(form for form in others if len(form) > 1)}
-    for row in _SAME:
+    for row in _synonyms():
         if lower in row:
             return forms | row
     return forms
+
+
+@cache  # at first use, since the table of characters takes longer than all other imports
+def _synonyms() -> list[set[str]]:
+    """Sets of words, any of which names an option that is another one of its set."""
+    return [{fold_script(word) for word in row} for row in DATA["same"]["rows"]]
 
 
 def _in_han(number: re.Match[str]) -> str:

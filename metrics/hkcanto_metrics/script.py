@@ -17,6 +17,8 @@ CJK = "\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 """Chinese characters, radicals, kana and East Asian marks, for such a class, too."""
 _HAN_CHARACTER = re.compile(f"[{HAN}]")
 
+WORD_SEPARATOR = r"[\s_\\-]+"
+"""What may stand between two words of a label, as a pattern."""
 TO_HALF_WIDTH = {0xFF01 + code: 0x21 + code for code in range(94)}
 Script = Literal["hant", "hans", "mixed", "none"]
 
@@ -79,6 +81,17 @@ def fold_script(text: str) -> str:
         True
     """
     return text.translate(_TO_ONE_FORM)
+
+
+def same_word(word: str) -> str:
+    """Return the normalised form in which words of labels are compared.
+
+    Examples:
+        >>> same_word("Not-Entailment") == same_word("not entailment"), same_word("負面")
+        (True, '负面')
+    """
+    plain = fold_script(word.translate(TO_HALF_WIDTH)).strip().lower()
+    return re.sub(WORD_SEPARATOR, " ", plain)
 
 
 def simplified_share(text: str) -> float:

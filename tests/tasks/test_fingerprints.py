@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import hkcanto_metrics
 from hkcanto import tasks
 from hkcanto_metrics.choice import ChoiceReading
 from hkcanto_tasks import signing
@@ -162,7 +163,7 @@ def test_an_edit_of_how_it_is_read_is_signed(monkeypatch: pytest.MonkeyPatch) ->
     before = hashes(signature_of(task_as_run("hkmmlu"), "").text)
     signing._fingerprints.clear()
     monkeypatch.setattr(
-        multiple_choice, "read_choice", lambda *_: ChoiceReading("A", "bare")
+        hkcanto_metrics, "read_choice", lambda *_: ChoiceReading("A", "bare")
     )
     after = hashes(signature_of(task_as_run("hkmmlu"), "").text)
     assert (before["sent"], before["read"] != after["read"]) == (after["sent"], True)

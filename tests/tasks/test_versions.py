@@ -17,11 +17,12 @@ from unittest.mock import patch
 
 import pytest
 
+import hkcanto_metrics
 from hkcanto_metrics.choice import ChoiceReading
 from hkcanto_tasks.benchmark_files import read_benchmark
 from hkcanto_tasks.catalogue import BENCHMARKS, named_tasks
 from hkcanto_tasks.declarations import TaskDefinition
-from hkcanto_tasks.kinds import base, multiple_choice
+from hkcanto_tasks.kinds import base
 from hkcanto_tasks.signing import fingerprints, probes
 from hkcanto_tasks.tasks import LoadedTask, load_task, task_as_run
 
@@ -62,7 +63,7 @@ def test_a_change_of_prompt_stop_text_or_length_is_seen() -> None:
 def test_a_change_of_what_is_read_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     before = described(load_task("hkmmlu"))
     monkeypatch.setattr(
-        multiple_choice, "read_choice", lambda *_: ChoiceReading("A", "bare")
+        hkcanto_metrics, "read_choice", lambda *_: ChoiceReading("A", "bare")
     )
     after = described(load_task("hkmmlu"))
     assert "acc" in (lost := {name for name in before if before[name] != after[name]})
@@ -103,7 +104,7 @@ def pins(entry: TaskDefinition) -> dict[str, str]:
 
 
 # Where the kinds read a response; what is read depends on nothing but the arguments.
-_READERS = ((base, "split_reasoning"), (multiple_choice, "read_choice"))
+_READERS = ((base, "split_reasoning"), (hkcanto_metrics, "read_choice"))
 
 
 @contextmanager
