@@ -142,7 +142,7 @@ def page() -> str:
             "that pip-licenses reads in the packages' metadata. They are not legal advice. For the "
             "licences of data sets, see "
             "[NOTICE](https://github.com/hkcanto/hkcanto/blob/main/NOTICE).\n",
-            f"`pip install hkcanto` installs the packages marked `{CORE}`; extras install the "
+            f"hkcanto without extras installs the packages marked `{CORE}`; extras install the "
             "others.\n",
             "| package | extras | licence | home page |\n|---|---|---|---|",
             *(

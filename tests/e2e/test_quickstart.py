@@ -17,28 +17,23 @@ STEP = (REPOSITORY / "docs/quickstart.md").read_text("utf-8").partition("## 3.")
 NAMES = ("Qwen2.5-0.5B-Instruct", "Qwen2.5-1.5B-Instruct")
 
 
-@pytest.mark.parametrize("tab", ["lm-eval", "Inspect"])
+@pytest.mark.parametrize("harness", ["lm-eval", "Inspect"])
 def test_two_models_are_evaluated_and_compared_as_printed(
-    tiny_model: Path, lean_path: str, tmp_path: Path, tab: str
+    tiny_model: Path, lean_path: str, tmp_path: Path, harness: str
 ) -> None:
     """Two items instead of 200; the compared models are one, so the gate has too few items."""
     (tmp_path / "Qwen").mkdir()
     for name in NAMES:
         (tmp_path / "Qwen" / name).symlink_to(tiny_model)
-    of_tab = STEP.partition(f'=== "{tab}"')[2]
-    evaluate = re.search(r"```bash\n(.*?)```", of_tab, re.S)
-    compare = re.search(r"^```bash\n(.*?)```", STEP, re.S | re.M)
-    assert evaluate
-    assert compare
-    assert "--limit 200" in evaluate[1]
-    script = (
-        evaluate[1]
-        .replace("--limit 200", "--limit 2")
-        .replace("unset HKCANTO_DATA\n", "")
+    with_lm_eval, with_inspect, compare = re.findall(r"```bash\n(.*?)```", STEP, re.S)
+    evaluate = with_lm_eval if harness == "lm-eval" else with_inspect
+    assert "--limit 200" in evaluate
+    script = evaluate.replace("--limit 200", "--limit 2").replace(
+        "unset HKCANTO_DATA\n", ""
     )
     path = pathsep.join([str(Path(sys.executable).parent), environ["PATH"]])
     done = subprocess.run(
-        ["bash", "-e", "-c", script + compare[1]],
+        ["bash", "-e", "-c", script + compare],
         cwd=tmp_path,
         env={
             **environ,
