@@ -44,8 +44,8 @@ REMARKS = {
         "",
         "The wheel contains data sets under their own terms, each with its licence text: HKCanCor "
         "and rime-cantonese (CC-BY-4.0), Common Voice sentences (MPL-2.0), CTCPC (CC0-1.0) and "
-        "**CantoMap (GPL-3.0)**. hkcanto uses the package to convert characters and parse "
-        "Jyutping, and never opens CantoMap (`pycantonese.cantomap()`). If you redistribute "
+        "**CantoMap (GPL-3.0)**. hkcanto uses the package to convert characters and find "
+        "words, and never opens CantoMap (`pycantonese.cantomap()`). If you redistribute "
         "`pycantonese`, in a container for example, you also redistribute CantoMap under the GPL.",
     ),
     "ray": (

@@ -20,6 +20,7 @@ from .data.releases import GitHubRelease, HubDataset
 from .declarations import Benchmark, TaskVariant
 from .errors import CatalogueError, DataNotFound, OptionError, did_you_mean
 from .figures import Figure
+from .kinds import find_kind
 from .kinds.base import Kind
 from .printable import quietly
 from .signing import signature_of
@@ -371,8 +372,8 @@ def items_of_run(task: TaskVariant, kind: Kind | None = None) -> int:
         (44146, 2000)
     """
     published = published_items(task)
-    kind = kind or task_as_run(task.name)
-    size = getattr(kind.options, "size", 0)
+    options = kind.options if kind else find_kind(task.definition.kind).Options()
+    size = getattr(options, "size", 0)
     return min(published, size) if size else published
 
 

@@ -1,6 +1,7 @@
 """The kind `constraints` in both harnesses: docs/examples/constraints, and made-up prompts."""
 
 import json
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,11 +12,14 @@ from typer.testing import CliRunner
 
 from hkcanto import tasks
 from hkcanto_metrics.constraints import VERIFIERS, Constraint, follows
+from hkcanto_metrics.constraints.reading import words_of
 from hkcanto_tasks import load_task, read_runs, signing
-from hkcanto_tasks.catalogue import SETS
+from hkcanto_tasks.catalogue import SETS, find_task
 from hkcanto_tasks.cli import app
+from hkcanto_tasks.describing import matching, record
 from hkcanto_tasks.errors import DataCorrupt, OptionError
 from hkcanto_tasks.kinds import constraints
+from hkcanto_tasks.kinds.g2p_engines import find_engine
 from hkcanto_tasks.printable import warn_once
 from hkcanto_tasks.results.statistics.estimates import harness_agreement, value_of
 from hkcanto_tasks.samples import Sample
@@ -398,3 +402,18 @@ def test_the_answers_in_the_signature_are_right_and_wrong_as_they_were_made() ->
             asked = Constraint(name, each["args"])
             assert all(follows(text, asked) for text in each["right"]), (name, each)
             assert not any(follows(text, asked) for text in each["wrong"]), (name, each)
+
+
+def test_without_pycantonese_the_extra_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "pycantonese", None)
+    install = r"pip install 'hkcanto\[g2p\]'"
+    with pytest.raises(OptionError, match=install):
+        task_as_run("hkcanto_if")
+    with pytest.raises(OptionError, match=install):
+        find_engine("pycantonese")("你好")
+    with pytest.raises(ImportError, match=install):
+        words_of("我哋去旺角")
+    assert "hkcanto_if" in [task.name for task in matching("hkcanto_if")]
+    assert record(find_task("hkcanto_if"))["items"] > 0

@@ -6,6 +6,7 @@ judged. The verifiers are in `hkcanto_metrics.constraints`.
 
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
+from importlib.util import find_spec
 from typing import Any, ClassVar
 
 import msgspec
@@ -22,7 +23,7 @@ from hkcanto_metrics.constraints import (
 from hkcanto_metrics.reasoning import Reasoned
 
 from ..data.tables import LeftOutRow, Row
-from ..errors import DataCorrupt
+from ..errors import DataCorrupt, OptionError
 from ..figures import figures
 from ..judgements import Judgement
 from ..samples import Sample
@@ -37,7 +38,7 @@ class Constraints(Prompted):
 
     The column `constraints` has a list of `{"name": …, "args": {…}}`, or such a list as a JSON
     text. IFEval's columns `instruction_id_list` and `kwargs` do as well. An answer is checked as
-    written, without its reasoning.
+    written, without its reasoning. Needs PyCantonese: `pip install 'hkcanto[g2p]'`.
     """
 
     FIGURES = figures(
@@ -49,6 +50,14 @@ class Constraints(Prompted):
         '[{"name":"lines","args":{"exactly":1}},'
         '{"name":"characters","args":{"counting":"all","at_most":3}}]'
     )  # its constraints distinguish strict from loose checks
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        if find_spec("pycantonese") is None:
+            raise OptionError(
+                "the kind 'constraints' finds words and rhymes with PyCantonese: "
+                "pip install 'hkcanto[g2p]'."
+            )
+        super().__init__(*args, **options)
 
     def row(self, row: Row) -> Sample:
         """Read a request and its constraints.

@@ -5,6 +5,8 @@ seconds.
 """
 
 from collections.abc import Callable
+from importlib import import_module
+from typing import Any
 
 from ..catalogue import find_benchmark
 from ..errors import OptionError
@@ -19,27 +21,27 @@ def pycantonese(sentence: str) -> str:
         >>> pycantonese("你好")
         'nei5 hou2'
     """
-    from pycantonese import characters_to_jyutping
-
-    return " ".join(
-        jyutping for _, jyutping in characters_to_jyutping(sentence) if jyutping
-    )
+    words = _installed("pycantonese").characters_to_jyutping(sentence)
+    return " ".join(jyutping for _, jyutping in words if jyutping)
 
 
 def tojyutping(sentence: str) -> str:
-    """Convert a sentence with ToJyutping; characters that it cannot pronounce are left out.
+    """Convert a sentence with ToJyutping; characters that it cannot pronounce are left out."""
+    characters = _installed("ToJyutping").get_jyutping_list(sentence)
+    return " ".join(jyutping for _, jyutping in characters if jyutping)
+
+
+def _installed(package: str) -> Any:
+    """Return a package of the extra `g2p`.
 
     Raises:
-        OptionError: ToJyutping is not installed.
+        OptionError: It is not installed.
     """
     try:
-        import ToJyutping
+        return import_module(package)
     except ImportError as error:
-        why = "the engine 'tojyutping' needs the package ToJyutping: pip install 'hkcanto[g2p]'."
-        raise OptionError(why) from error
-    return " ".join(
-        jyutping for _, jyutping in ToJyutping.get_jyutping_list(sentence) if jyutping
-    )
+        why = f"this rule-based engine needs the package {package}"
+        raise OptionError(f"{why}: pip install 'hkcanto[g2p]'.") from error
 
 
 ENGINES: dict[str, Engine] = {"pycantonese": pycantonese, "tojyutping": tojyutping}

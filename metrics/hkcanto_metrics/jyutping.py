@@ -31,8 +31,11 @@ _GOLD_PIECE = re.compile(
 )
 _PUBLISHED_GROUP = re.compile(r"\(([^()]*\|[^()]*)\)")
 
-# As long as "ngaang"; PyCantonese takes quadratic time to refuse long runs of letters.
-_LONGEST_SYLLABLE = 6
+# Onset, nucleus and coda in any combination, as PyCantonese accepts them; it has v, too.
+_SYLLABLE = re.compile(
+    "(ng|[gk]w|[bpmfdtnlgkhwzcsjv])?(aa|eo|oe|yu|ng|[aeioumn])(ng|[iumnptk])?"
+)
+_LONGEST_SYLLABLE = 6  # "ngaang"
 _MOST_VARIANTS = 256
 _LONGEST_ANSWER = 10_000
 
@@ -363,7 +366,7 @@ def normalize_as_published(response: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def parse_syllable(token: str) -> Syllable:
-    """Parse one syllable with PyCantonese.
+    """Parse one syllable as PyCantonese does.
 
     Args:
         token: Letters and a tone digit, in any form that `fold` folds; either may be missing or
@@ -377,20 +380,17 @@ def parse_syllable(token: str) -> Syllable:
         >>> parse_syllable("gwong2"), parse_syllable("hao3").tone
         (Syllable(onset='gw', nucleus='o', coda='ng', tone='2'), '3')
     """
-    from pycantonese import parse_jyutping
-
     token = fold(token) if len(token) <= 2 * _LONGEST_SYLLABLE else token
     letters = token.rstrip("123456")
     tone = token[len(letters) :] or None
-    try:
-        (parsed,) = parse_jyutping(letters[: _LONGEST_SYLLABLE + 1] + "1")
-    except ValueError:
+    match = _SYLLABLE.fullmatch(letters)
+    if not match:
         return Syllable(None, None, None, tone)
-    return Syllable(parsed.onset, parsed.nucleus, parsed.coda, tone)
+    return Syllable(match[1] or "", match[2], match[3] or "", tone)
 
 
 def is_valid(token: str) -> bool:
-    """Tell whether PyCantonese accepts a token as a Jyutping syllable.
+    """Tell whether a token is a Jyutping syllable, as PyCantonese does.
 
     Examples:
         >>> is_valid("hou2"), is_valid("hao3")

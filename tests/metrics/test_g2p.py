@@ -327,7 +327,7 @@ def test_importing_the_package_imports_no_library() -> None:
     code = (
         "import sys, hkcanto_metrics\n"
         "print([m for m in ('jiwer', 'numpy', 'rapidfuzz', 'pycantonese') if m in sys.modules])\n"
-        "hkcanto_metrics.score_jyutping\n"
+        "hkcanto_metrics.score_jyutping('nei5', 'nei5')\n"
         "print('rapidfuzz' in sys.modules, 'pycantonese' in sys.modules)"
     )
     done = subprocess.run(

@@ -1,6 +1,8 @@
 """How gold strings and responses are read."""
 
 import pickle
+from itertools import product
+from string import ascii_lowercase
 from time import process_time
 
 import pytest
@@ -155,20 +157,24 @@ def test_a_syllable_shows_the_components_that_can_be_read() -> None:
         assert parse_syllable(token) == Syllable(*syllable), (token, syllable)
 
 
-def test_validity_is_that_of_pycantonese() -> None:
+def test_syllables_are_parsed_as_by_pycantonese() -> None:
     import pycantonese
 
-    def accepted(token: str) -> bool:
+    def parsed(token: str) -> Syllable:
         try:
-            return len(pycantonese.parse_jyutping(token)) == 1
+            (syllable,) = pycantonese.parse_jyutping(token)
         except ValueError:
-            return False
+            return Syllable(None, None, None, token[-1])
+        return Syllable(syllable.onset, syllable.nucleus, syllable.coda, syllable.tone)
 
-    tokens = [o + n + c + t for o in ("", "ng", "zh") for n in ("aa", "ao", "yu", "m")
-              for c in ("", "ng", "r") for t in ("", "1", "6")]  # fmt: skip
-    verdicts = {token: is_valid(token) for token in tokens if token}
-    assert verdicts == {token: accepted(token) for token in verdicts}
-    assert set(verdicts.values()) == {True, False}
+    onsets = ["", *ascii_lowercase, "ng", "gw", "kw", "zh"]
+    nuclei = ["a", "aa", "e", "i", "o", "oe", "eo", "u", "yu", "m", "n", "ng", "ao"]
+    codas = ["", *"iumnptkrh", "ng"]
+    tokens = ["".join(parts) + "3" for parts in product(onsets, nuclei, codas)]
+    assert {token: parse_syllable(token) for token in tokens} == {
+        token: parsed(token) for token in tokens
+    }
+    assert 1_500 < sum(map(is_valid, {*tokens})) < len({*tokens})
 
 
 def test_long_runs_of_letters_and_combining_marks_are_read_in_linear_time() -> None:

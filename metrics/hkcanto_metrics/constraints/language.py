@@ -201,13 +201,12 @@ def idioms(answer: str) -> Count:
         >>> idioms("佢一心一意，唔會半途而廢。")
         2
     """
-    from pycantonese.data.rime_cantonese import CHARS_TO_JYUTPING
-
     text = to_traditional(reading.narrow(answer))
+    listed = reading.pycantonese("data.rime_cantonese").CHARS_TO_JYUTPING
     idioms = set()
     for start in range(len(text) - 3):
         word = text[start : start + 4]
-        if word in CHARS_TO_JYUTPING and len(reading.han_of(word)) == 4:
+        if word in listed and len(reading.han_of(word)) == 4:
             idioms.add(word)
     return len(idioms)
 

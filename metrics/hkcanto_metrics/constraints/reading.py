@@ -6,7 +6,9 @@ character is what a reader sees as one, including its combining marks.
 
 import re
 import unicodedata
+from importlib import import_module
 from itertools import zip_longest
+from typing import Any
 
 import regex
 
@@ -226,9 +228,25 @@ def words_of(text: str) -> list[str]:
         >>> words_of("我哋去旺角 shopping。")
         ['我哋', '去', '旺角', 'shopping']
     """
-    from pycantonese import segment
+    words = pycantonese().segment(narrow(text))
+    return [word for word in words if LETTER.search(word)]
 
-    return [word for word in segment(narrow(text)) if LETTER.search(word)]
+
+def pycantonese(module: str = "") -> Any:
+    """Return PyCantonese, which has words and their readings, or a module of it.
+
+    Raises:
+        ImportError: It is not installed.
+
+    Examples:
+        >>> len(pycantonese("data.rime_cantonese").CHARS_TO_JYUTPING) > 100_000
+        True
+    """
+    try:
+        return import_module(f"pycantonese.{module}".rstrip("."))
+    except ImportError as error:
+        needs = "words and their readings are PyCantonese's: pip install 'hkcanto[g2p]'"
+        raise ImportError(needs) from error
 
 
 def latin_words_of(text: str) -> list[str]:

@@ -37,10 +37,9 @@ _LONGEST_CONTEXT = 40
 @cache
 def _listed_readings() -> dict[str, frozenset[str]]:
     """Return the readings that each character has in at least a tenth of its words."""
-    from pycantonese.data.rime_cantonese import CHARS_TO_JYUTPING
-
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for word, jyutping in CHARS_TO_JYUTPING.items():
+    listed = reading.pycantonese("data.rime_cantonese").CHARS_TO_JYUTPING
+    for word, jyutping in listed.items():
         syllables = jyutping.split()
         if len(syllables) == len(word):
             for character, syllable in zip(word, syllables, strict=True):
@@ -67,11 +66,10 @@ def _readings(text: str) -> list[frozenset[str]]:
         >>> [sorted(syllables) for syllables in _readings("聽歌")]
         [['teng1', 'ting1', 'ting3'], ['go1']]
     """
-    from pycantonese import characters_to_jyutping
-
     han = to_traditional(reading.han_of(text))
     in_context: list[str | None] = [None] * (len(han) - _LONGEST_CONTEXT)
-    for word, jyutping in characters_to_jyutping(han[-_LONGEST_CONTEXT:]):
+    convert = reading.pycantonese().characters_to_jyutping
+    for word, jyutping in convert(han[-_LONGEST_CONTEXT:]):
         syllables = (jyutping or "").split()
         is_aligned = len(syllables) == len(word)
         in_context += syllables if is_aligned else [None] * len(word)
