@@ -397,13 +397,13 @@ def test_the_terminal_shows_figures_with_intervals_and_remarks_where_there_is_ro
 def test_a_narrow_terminal_loses_the_last_columns_and_says_so() -> None:
     medium = printed(report(section(scores())), 100)
     assert "[−25.0, −20.0]" in medium
-    assert "Signature" not in medium
-    assert "… columns left out: 1 (-o report.html or --format md)" in medium
+    assert medium.count("Signature") == 1
+    assert "… columns left out: Signature (-o report.html or --format md)" in medium
     narrow = printed(report(section(scores())), 60)
     assert "Claude 3.7" in narrow
     assert "12.5 [11.0, 14.0]" in narrow
     assert "[−25.0, −20.0]" not in narrow
-    assert "… columns left out: 4 (-o report.html or --format md)" in narrow
+    assert "… columns left out: " in narrow
 
 
 def test_the_terminal_shows_the_summary_and_names_the_rest_unless_asked_for_all() -> (

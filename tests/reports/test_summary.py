@@ -86,8 +86,9 @@ def test_several_tasks_share_the_error_of_five_percent() -> None:
         for run in pair(task, *((21, 4) if place == 0 else (15, 4)))
     ]
     assert said(*runs) == (
-        "b leads on 8 of 8 tasks, a on 0. More than chance for b, in points (95 %, all tasks "
-        "together): Hong Kong law, 5-shot +17.0. The other 7 differences could be chance."
+        "b leads a on all 8 tasks. 1 of the 8 differences is more than chance (95 %, all tasks "
+        "together), in points for b: Hong Kong law, 5-shot +17.0. The other 7 could be chance. "
+        "How many items would tell: hkcanto plan LOGS."
     )
     rows = tables(runs)["pairs"]
     assert [row["Sure"] for row in rows] == ["✓", *[None] * 7]
@@ -103,7 +104,9 @@ def test_a_gain_is_positive_where_lower_is_better_too() -> None:
         for label, error in (("a", 0.9), ("b", 0.1))
     ]
     text = said(*runs, *pair("hkcanto_law", 3, 40))
-    assert text.startswith("b leads on 1 of 2 tasks, a on 1. More than chance for b")
+    assert text.startswith(
+        "b leads on 1 of 2 tasks, a on 1. All 2 differences are more"
+    )
     assert "Jyutping grapheme-to-phoneme +80.0; Hong Kong law −37.0." in text
     gains = {
         row["Task"]: row["Gain"]
@@ -132,9 +135,9 @@ def test_the_surest_difference_is_the_first_row_and_tasks_of_one_model_the_last(
     # Table 7's best model has 77.7 %.
     assert rows[2]["Best published"] == pytest.approx(77.7)
     # B wins 5 and loses 4 of 100, and wins 30 of 100.
-    assert said(*runs).endswith(
-        "The other difference could be chance. Mean accuracy of the 2 tasks: b 98.0 against 82.5, "
-        "gain +15.5 points, 95 % [+10.2, +21.5]."
+    assert said(*runs).startswith(
+        "b leads a on all 2 tasks. Mean accuracy of the 2 tasks: b 98.0 against 82.5, "
+        "gain +15.5 points, 95 % [+10.2, +21.5]. 1 of the 2 differences is more than chance"
     )
 
 
@@ -154,7 +157,7 @@ def test_the_mark_the_interval_and_the_best_are_one_computation(wins: int) -> No
     is_certain = wins >= 16
     assert (mark == "✓") == is_certain
     assert (gain.low > 0) == is_certain
-    assert ("More than chance for b" in said(*runs)) == is_certain
+    assert ("1 of the 3 differences is more than chance" in said(*runs)) == is_certain
     best = next(record for record in best_records(runs) if "law" in record["task"])
     assert (best["ties"] == []) == is_certain
     alone = next(
@@ -166,9 +169,9 @@ def test_the_mark_the_interval_and_the_best_are_one_computation(wins: int) -> No
 def test_equal_models_lead_nowhere() -> None:
     text = said(*pair("hkcanto_law", 0, 0), *pair("hkcanto_phonology", 5, 5))
     assert text == (
-        "b and a are equal on all 2 tasks. None of the 2 differences is more than chance (95 %, all "
-        "tasks together). Mean accuracy of the 2 tasks: b 97.5 against 97.5, gain 0.0 points, "
-        "95 % [−4.2, +4.2]."
+        "b and a are equal on all 2 tasks. Mean accuracy of the 2 tasks: b 97.5 against 97.5, gain "
+        "0.0 points, 95 % [−4.2, +4.2]. None of the 2 differences is more than chance (95 %, all "
+        "tasks together)."
     )
 
 
@@ -194,8 +197,9 @@ def test_many_models_are_sorted_by_their_mean_rank_and_tie_or_lead() -> None:
     # On the third task, b is right 10 times where a is not.
     # a is first, first and third; b second, second and second; c third, third and first.
     assert said(*runs) == (
-        "a leads (mean rank 1.7 of 3), not clearly ahead of b (2.0); c (2.3) (95 %, all tasks "
-        "together). Clearly ahead of all others: a on 1 of 3 (Hong Kong law 90.0); c on 1 of 3 "
+        "a leads (mean rank 1.7 of 3), not clearly ahead of b (2.0), c (2.3) (95 %, all pairs and "
+        "tasks together). Better than every other by more than chance: a on 1 of 3 (Hong Kong law "
+        "90.0); c on 1 of 3 "
         "(Hong Kong Diploma of Secondary Education, in Chinese 75.0)."
     )
     rows = tables(runs)["matrix"]
@@ -223,7 +227,7 @@ def test_many_models_are_sorted_by_their_mean_rank_and_tie_or_lead() -> None:
 def test_one_task_says_how_many_others_the_best_is_ahead_of() -> None:
     assert said(*shares("hkcanto_law", a=180, b=179, c=50)) == (
         "a leads on Hong Kong law, 5-shot with 90.0, clearly ahead of 1 of 2 others, not clearly "
-        "ahead of b (0.5 points behind) (95 %, all tasks together)."
+        "ahead of b (0.5 points behind) (95 %, all pairs together)."
     )
     tie = said(*shares("hkcanto_law", a=180, b=180, c=180))
     assert tie.startswith(
@@ -305,7 +309,7 @@ def test_a_limited_model_has_no_rank_and_does_not_lead() -> None:
     said, *_, matrix = build_report([*map(checked, runs)]).sections[0].blocks
     assert isinstance(said, Note)
     assert said.text.startswith(
-        "a leads (mean rank 1.0 of 3), clearly ahead of 2 of 2 others"
+        "a leads (mean rank 1.0 of 3), clearly ahead of all 2 others"
     )
     assert isinstance(matrix, TableBlock)
     assert [row.values[:2] for row in matrix.rows[:4]] == [

@@ -58,7 +58,8 @@ _TWO_MEASURES = (
 )
 _METHOD = (
     "Intervals of differences: Tango's for right and wrong answers and for means over subjects, "
-    "Student's t for the others; all tasks share the error of 5 % (Bonferroni). Random numbers: "
+    "Student's t for the others; of more than two models, by the largest difference (max-t); all "
+    "tasks share the error of 5 % (Bonferroni). Random numbers: "
     "seed {}, {:,} exchanges."
 )
 _OWN_FILES = (

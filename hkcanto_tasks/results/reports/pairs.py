@@ -1,7 +1,7 @@
 """Two runs of a task side by side: the sentence that compares them, and tables of differences."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from math import inf
 from operator import attrgetter
 from statistics import fmean
@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from ...figures import Figure
 from ..statistics.intervals import (
-    CONFIDENCE,
     NORMAL,
     WIDE,
     Estimate,
@@ -38,6 +37,8 @@ _GAIN = (
     f"rows together: {WIDE}."
 )
 _SURE = "✓ if the interval excludes 0, so that the difference is more than chance."
+_TOGETHER = "95 %, all tasks together"
+_NEXT = "How many items would tell: hkcanto plan LOGS."
 # A smaller gain in points may come from rounding.
 _NEGLIGIBLE = 1e-9
 
@@ -76,6 +77,11 @@ class RunPair(NamedTuple):
         return self.effect.difference.times(sign * points_of(self.figure))
 
     @property
+    def points(self) -> float:
+        """By how many points the second run is better; 0 if nothing can be said."""
+        return self.gain.value if self.gain else 0.0
+
+    @property
     def is_significant(self) -> bool:
         """Whether the difference is more than chance explains."""
         return bool(self.gain and self.effect and self.effect.is_certain)
@@ -86,10 +92,6 @@ class RunPair(NamedTuple):
         if self.unread:
             return "unread"
         return "✓" if self.is_significant else None
-
-
-_Compared = tuple[RunPair, float]
-"""A pair of runs, and by how many points the second is better."""
 
 
 def pair_of(comparison: Comparison, best: float | None = None) -> RunPair:
@@ -155,94 +157,118 @@ def _weakness(pair: RunPair) -> tuple[float, float]:
 
 
 def _pairs_verdict(pairs: Sequence[RunPair], names: Sequence[str]) -> str:
-    """Say who leads on how many tasks, which gains are certain, and the mean over tasks."""
+    """Say who leads on how many tasks, by how much in the mean, and which gains are certain."""
     unread = {member: None for pair in pairs for member in pair.unread}
-    compared = [(pair, pair.gain.value) for pair in pairs if pair.gain]
+    compared = [pair for pair in pairs if pair.gain]
     if unread and not compared:
         return " · ".join(no_verdict(unread))
-    if not compared:
-        return verdict(pairs[0], names)
-    if len(compared) == 1:
-        return verdict(compared[0][0], names)
-    sentences = [_leads(compared, names), *_certain(compared, names)]
-    total = _total([pair for pair, _ in compared], names)
-    if total:
-        sentences.append(total)
-    if unread:
-        count = len({pair.title for pair in pairs if pair.unread})
-        sentences.append(
-            f"No verdict on {count} tasks, because answers could not be read."
-        )
-    return " ".join(sentences)
+    sentences = [verdict((compared or pairs)[0], names)]
+    if len(compared) > 1:
+        sentences = [
+            _leads(compared, names),
+            _mean_over_tasks(compared, names),
+            _certain(compared, names),
+        ]
+    open_pairs = [pair for pair in compared if not pair.is_significant]
+    if any(abs(pair.points) > _NEGLIGIBLE for pair in open_pairs):
+        sentences.append(_NEXT)
+    count = len({pair.title for pair in pairs if pair.unread})
+    if count:
+        tasks = "1 task" if count == 1 else f"{count} tasks"
+        sentences.append(f"No verdict on {tasks}, because answers could not be read.")
+    return " ".join(filter(None, sentences))
 
 
-def _leads(compared: Sequence[_Compared], names: Sequence[str]) -> str:
+def _leads(pairs: Sequence[RunPair], names: Sequence[str]) -> str:
     """Say on how many tasks each of two models leads, the leading one first."""
-    ahead = sum(gain > _NEGLIGIBLE for _, gain in compared)
-    behind = sum(gain < -_NEGLIGIBLE for _, gain in compared)
+    ahead = sum(pair.points > _NEGLIGIBLE for pair in pairs)
+    behind = sum(pair.points < -_NEGLIGIBLE for pair in pairs)
     first, second = names
     if not ahead and not behind:
-        return f"{second} and {first} are equal on all {len(compared)} tasks."
+        return f"{second} and {first} are equal on all {len(pairs)} tasks."
     if behind > ahead:
-        return (
-            f"{first} leads on {behind} of {len(compared)} tasks, {second} on {ahead}."
-        )
-    return f"{second} leads on {ahead} of {len(compared)} tasks, {first} on {behind}."
+        first, second = second, first
+        ahead, behind = behind, ahead
+    if ahead == len(pairs):
+        return f"{second} leads {first} on all {ahead} tasks."
+    return f"{second} leads on {ahead} of {len(pairs)} tasks, {first} on {behind}."
 
 
-def _certain(compared: Sequence[_Compared], names: Sequence[str]) -> Iterator[str]:
+def _certain(pairs: Sequence[RunPair], names: Sequence[str]) -> str:
     """Say which differences are more than chance, and how many could be chance."""
-    certain = [(pair, gain) for pair, gain in compared if pair.is_significant]
-    others = len(compared) - len(certain)
+    certain = [pair for pair in pairs if pair.is_significant]
+    certain.sort(key=lambda pair: -abs(pair.points))
+    others = len(pairs) - len(certain)
     if not certain:
-        yield f"None of the {others} differences is more than chance (95 %, all tasks together)."
-        return
-    certain.sort(key=lambda entry: -abs(entry[1]))
-    shorts = Counter(pair.short_title for pair, _ in compared)
+        return f"None of the {others} differences is more than chance ({_TOGETHER})."
     gains = listed(
-        f"{pair.title if shorts[pair.short_title] > 1 else pair.short_title} "
-        f"{value_text(gain, 'score_points')}"
-        for pair, gain in certain
+        f"{_task_name(pair, pairs)} {value_text(pair.points, 'score_points')}"
+        for pair in certain
     )
-    yield (
-        f"More than chance for {names[1]}, in points (95 %, all tasks together): {gains}."
+    counted = f"{len(certain)} of the {len(pairs)} differences are"
+    if not others:
+        counted = f"All {len(pairs)} differences are"
+    elif len(certain) == 1:
+        counted = f"1 of the {len(pairs)} differences is"
+    text = (
+        f"{counted} more than chance ({_TOGETHER}), in points for {names[1]}: {gains}."
     )
     if others == 1:
-        yield "The other difference could be chance."
-    elif others:
-        yield f"The other {others} differences could be chance."
+        return f"{text} The other could be chance."
+    return f"{text} The other {others} could be chance." if others else text
 
 
-def _total(pairs: Sequence[RunPair], names: Sequence[str]) -> str:
+def _task_name(pair: RunPair, pairs: Sequence[RunPair]) -> str:
+    """Return the title of a task, with its condition if another pair has the same title."""
+    titles = Counter(other.short_title for other in pairs)
+    return pair.title if titles[pair.short_title] > 1 else pair.short_title
+
+
+def _mean_over_tasks(pairs: Sequence[RunPair], names: Sequence[str]) -> str:
     """Return the mean accuracy over tasks, with the interval of its gain; empty if there is none.
 
-    Only shares of right answers have a mean, and only on different items. The squared widths of
-    independent intervals add up, below and above (Zou and Donner, 2008).
+    Only shares of right answers have a mean, and only on different items.
     """
     shares = [pair for pair in pairs if _is_share(pair)]
     tasks = {pair.task for pair in shares}
     if len(shares) < 2 or len(tasks) < len(shares):
         return ""
-    gains = [pair.gain for pair in shares if pair.gain]
-    value = fmean(gain.value for gain in gains)
+    others = [_task_name(pair, pairs) for pair in pairs if not _is_share(pair)]
+    named = [_task_name(pair, pairs) for pair in shares]
+    where = f"the {len(shares)} tasks"
+    if 0 < len(others) < len(shares):
+        where = f"{len(shares)} tasks (all but {listed(others, ', ')})"
+    elif others:
+        where = f"{len(shares)} tasks ({listed(named, ', ')})"
+    total = _mean_gain(shares)
+    return (
+        f"Mean accuracy of {where}: {names[1]} {_mean_score(shares, 1):.1f} against "
+        f"{_mean_score(shares, 0):.1f}, gain {value_text(total, 'score_points')} points, 95 % "
+        f"{interval_text(total, 'score_points')}."
+    )
+
+
+def _mean_score(pairs: Sequence[RunPair], side: int) -> float:
+    """Return the mean of the scores of one side."""
+    return fmean(pair.scores[side] or 0.0 for pair in pairs)
+
+
+def _mean_gain(pairs: Sequence[RunPair]) -> Estimate:
+    """Return the mean of independent gains, with its 95 % interval.
+
+    The squared widths of the intervals add up, below and above (Zou and Donner, 2008).
+    """
     below = 0.0
     above = 0.0
-    for pair, gain in zip(shares, gains, strict=True):
-        confidence = pair.effect.confidence if pair.effect else CONFIDENCE
-        scale = NORMAL / normal_quantile(confidence) / len(shares)
-        below += (scale * (gain.value - (gain.low or 0.0))) ** 2
-        above += (scale * ((gain.high or 0.0) - gain.value)) ** 2
-    total = Estimate(value, value - below**0.5, value + above**0.5, len(shares))
-    first, second = (
-        fmean(pair.scores[side] or 0.0 for pair in shares) for side in (0, 1)
-    )
-    where = f"the {len(shares)} tasks"
-    if len(shares) < len(pairs):
-        where = listed((pair.title for pair in shares), ", ")
-    return (
-        f"Mean accuracy of {where}: {names[1]} {second:.1f} against {first:.1f}, gain "
-        f"{value_text(value, 'score_points')} points, 95 % {interval_text(total, 'score_points')}."
-    )
+    for pair in pairs:
+        gain = pair.gain
+        if gain is None or gain.low is None or gain.high is None or not pair.effect:
+            continue
+        scale = NORMAL / normal_quantile(pair.effect.confidence) / len(pairs)
+        below += (scale * (gain.value - gain.low)) ** 2
+        above += (scale * (gain.high - gain.value)) ** 2
+    value = fmean(pair.points for pair in pairs)
+    return Estimate(value, value - below**0.5, value + above**0.5, len(pairs))
 
 
 def _is_share(pair: RunPair) -> bool:
@@ -269,13 +295,23 @@ def verdict(pair: RunPair, names: Sequence[str]) -> str:
         outcome = f"{second} is worse than {first}"
     unit, points = units_of(pair.figure)
     in_points = " points" if points == "score_points" else ""
-    p_text = "p < 0.001" if effect.p_value < 0.001 else f"p = {effect.p_value:.2g}"
     return (
         f"{outcome} on {pair.title}: {pair.measure} {value_text(effect.b, unit)} against "
         f"{value_text(effect.a, unit)}, gain {value_text(gain, points)}{in_points}, 95 % "
-        f"{interval_text(gain, points)} ({effect.test}, {p_text}). {second} wins "
+        f"{interval_text(gain, points)} ({_test_text(effect)}). {second} wins "
         f"{effect.wins:,} items, loses {effect.losses:,}, ties {effect.ties:,}."
     )
+
+
+def _test_text(effect: Effect) -> str:
+    """Return the test and its p-value, which is that of all comparisons together if there are more."""
+    p_value = effect.p_value
+    together = ""
+    if effect.p_adjusted is not None:
+        p_value = effect.p_adjusted
+        together = "; interval and p for all comparisons together"
+    p_text = "p < 0.001" if p_value < 0.001 else f"p = {p_value:.2g}"
+    return f"{effect.test}, {p_text}{together}"
 
 
 def effects_table(
@@ -301,7 +337,11 @@ def effects_table(
         (TableColumn("Won/lost/tied"), lambda pair: won.format(pair.effect)),
         (TableColumn("p", "p", "Two-sided, unadjusted."), attrgetter("effect.p_value")),
         (
-            TableColumn("p adjusted", "p", "For all rows together (Bonferroni)."),
+            TableColumn(
+                "p adjusted",
+                "p",
+                "For all rows together: Bonferroni; of pairs of models, by the largest difference.",
+            ),
             attrgetter("effect.p_adjusted"),
         ),
         (TableColumn(sides[0], unit), attrgetter("effect.a")),

@@ -111,7 +111,8 @@ _RANKS = (
 )
 _MATRIX = (
     "Each task's headline, on all of its items unless a note says otherwise. “≈” marks models "
-    "that do not differ significantly from the best."
+    "that do not differ significantly from the best. Clearly ahead: significantly better on a task, "
+    "and worse on none."
 )
 _DOUBTS = "Failed checks: figures like the harness's, all items, at most 2 % unread, greedy, known data."
 
@@ -394,7 +395,8 @@ def _ranks_of_one(label: str, rows: Sequence[_TaskRow]) -> str:
     reasons = Counter(row.why_unranked for row in rows if not row.rank)
     text = f"{label} has a rank on {len(ranked)} of {len(rows)} tasks"
     if ranked:
-        text += f": {listed(map(_task_sentence, ranked))}"
+        places = (f"{row.title} {_score_text(row)}, {row.rank}" for row in ranked)
+        text += f": {listed(places)}"
     if reasons:
         why = listed(f"{reason} ({count})" for reason, count in reasons.most_common())
         text += f". No rank: {why}"
@@ -403,11 +405,14 @@ def _ranks_of_one(label: str, rows: Sequence[_TaskRow]) -> str:
 
 def _task_sentence(row: _TaskRow) -> str:
     """Say the score and the rank of a task."""
-    score = value_text(row.score, "score")
-    interval = interval_text(row.score, "score")
-    shown = f"{score} {interval}".strip()
     rank = f"rank {row.rank}" if row.rank else f"no rank ({row.why_unranked})"
-    return f"{row.title} {shown} ({row.measure}), {rank}"
+    return f"{row.title} {_score_text(row)} ({row.measure}), {rank}"
+
+
+def _score_text(row: _TaskRow) -> str:
+    """Return the score of a task with its interval."""
+    score = value_text(row.score, "score")
+    return f"{score} {interval_text(row.score, 'score')}".strip()
 
 
 def _overview_of_two(results: _Results) -> _Overview:
@@ -482,9 +487,10 @@ def _overview_of_many(results: _Results) -> _Overview:
             races.append(race)
     ranks = _mean_ranks(results, {run.label for run in left_out})
     if races:
-        verdict = f"{_leaders(ranks, races)} (95 %, all tasks together)."
+        together = "all pairs and tasks" if len(races) > 1 else "all pairs"
+        verdict = f"{_leaders(ranks, races)} (95 %, {together} together)."
         if len(races) > 1:
-            verdict += f" {_significantly_ahead(races)}"
+            verdict += f" {_significantly_best(races)}"
     else:
         verdict = NOTHING.format(len(results.labels))
     matrix = _matrix(results, races, ranks)
@@ -504,21 +510,30 @@ def _leaders(ranks: Mapping[str, float | None], races: Sequence[Selection]) -> s
         run = races[0].best
         score = f"on {task_title(run)} with {value_text(_in_points(run), 'score')}"
     others = sorted(known.keys() - {*leaders}, key=lambda label: known[label])
+    leading = f"{listed(leaders, ' and ')} {verb} {score}"
+    return ", ".join([leading, *_margins(leaders, others, known, races)])
+
+
+def _margins(
+    leaders: Sequence[str],
+    others: Sequence[str],
+    ranks: Mapping[str, float],
+    races: Sequence[Selection],
+) -> Iterator[str]:
+    """Say how many other models the leaders are clearly ahead of, and of which they are not."""
     close = [
         label
         for label in others
         if not any(_is_clearly_ahead(leader, label, races) for leader in leaders)
     ]
-    text = f"{listed(leaders, ' and ')} {verb} {score}"
     apart = len(others) - len(close)
-    if apart:
-        text += f", clearly ahead of {apart} of {len(others)} others"
+    if apart == len(others) > 1:
+        yield f"clearly ahead of all {apart} others"
+    elif apart:
+        yield f"clearly ahead of {apart} of {len(others)} others"
     if close:
-        amounts = listed(
-            f"{label} ({_distance(label, known, races)})" for label in close
-        )
-        text += f", not clearly ahead of {amounts}"
-    return text
+        amounts = (f"{label} ({_distance(label, ranks, races)})" for label in close)
+        yield f"not clearly ahead of {listed(amounts, ', ')}"
 
 
 def _is_clearly_ahead(leader: str, other: str, races: Sequence[Selection]) -> bool:
@@ -547,19 +562,21 @@ def _distance(
     return f"{points:.1f} points behind"
 
 
-def _significantly_ahead(races: Sequence[Selection]) -> str:
-    """Say which model is significantly ahead of all others on how many tasks."""
+def _significantly_best(races: Sequence[Selection]) -> str:
+    """Say which model is significantly better than all others on how many tasks."""
     tasks = defaultdict[str, list[str]](list)
     for race in races:
         if not race.ties:
             score = value_text(_in_points(race.best), "score")
             tasks[race.best.label].append(f"{race.best.definition.title} {score}")
+    if not tasks:
+        return "On no task is one model better than every other by more than chance."
     texts = list[str]()
     for label, titles in tasks.items():
         texts.append(
             f"{label} on {len(titles)} of {len(races)} ({listed(titles, ', ')})"
         )
-    return f"Clearly ahead of all others: {listed(texts) or 'none on any task'}."
+    return f"Better than every other by more than chance: {listed(texts)}."
 
 
 def _matrix(
@@ -595,7 +612,7 @@ def _matrix(
         columns,
         [row for row in rows if any(value is not None for value in row.values[1:])],
         caption=_MATRIX,
-        turnable=True,
+        turnable=len(results.groups) > 1,
     )
 
 
@@ -643,19 +660,27 @@ def _mean_ranks(results: _Results, left_out: Set[str]) -> dict[str, float | None
     ranked = {*results.labels} - left_out
     ranks: dict[str, list[int]] = {label: [] for label in results.labels}
     for group in results.groups:
-        sign = 1 if group[0].headline.higher_is_better else -1
-        scores = dict[str, float]()
-        for run in group:
-            value = headline(run)
-            if value and run.label in ranked:
-                scores[run.label] = sign * value.value
-        if len(scores) < len(ranked):
-            continue
-        for label, score in scores.items():
-            ranks[label].append(1 + sum(other > score for other in scores.values()))
+        for label, rank in _task_ranks(group, ranked).items():
+            ranks[label].append(rank)
     return {
         label: fmean(of_tasks) if of_tasks else None
         for label, of_tasks in ranks.items()
+    }
+
+
+def _task_ranks(group: Sequence[Run], labels: Set[str]) -> dict[str, int]:
+    """Return the rank of each of some models on a task; empty if one of them lacks the task."""
+    sign = 1 if group[0].headline.higher_is_better else -1
+    scores = dict[str, float]()
+    for run in group:
+        value = headline(run)
+        if value and run.label in labels:
+            scores[run.label] = sign * value.value
+    if len(scores) < len(labels):
+        return {}
+    return {
+        label: 1 + sum(other > score for other in scores.values())
+        for label, score in scores.items()
     }
 
 

@@ -19,6 +19,7 @@ from . import intervals
 from .intervals import CONFIDENCE, WORSE_CONFIDENCE, NonInferiority, loss_bound
 from .matching import RESAMPLES, SEED, Effect, Paired, Resampling, match, points_of
 from .power import items_for_bound, observed_spread, unlucky_bound
+from .selection import Selection, selection
 from .validity import UnreadRun, unread_run
 
 # Below this design effect, a limited run's questions on one passage count as independent. A gate
@@ -85,6 +86,7 @@ def compare(
     resamples: int = RESAMPLES,
     parts: bool = True,
     tests: int = 1,
+    race: Selection | None = None,
 ) -> Comparison:
     """Compare two runs of a task item by item; they may differ in model and setup.
 
@@ -99,13 +101,15 @@ def compare(
         resamples: Number of resamples, at least 1.
         parts: Whether to compare averages, categories and subjects too.
         tests: Number of tests, such as tasks, that share the 5 % error of the difference.
+        race: More than two runs that are compared with each other, if these are two of them.
 
     Raises:
         ComparisonError: The runs have different tasks, data or items, or lack the figure. With a
             gate, also if an item has a value on one side only, if the runs differ in a part of the
             signature that is not allowed, or if their items cannot bound the figure.
     """
-    items = match(a, b, metric, Resampling(seed, resamples))
+    resampling = Resampling(seed, resamples)
+    items = match(a, b, metric, resampling)
     further: Mapping[str, Sequence[Effect]] = {}
     if parts and items.figure.form != "corpus":
         further = _further_effects(items, a, tests)
@@ -118,11 +122,15 @@ def compare(
         tested = _gate(items, a, b, gate, errors, allowed)
         if tested.answer == "undecided":
             prospect = _prospect(items, a, gate, errors.confidence)
+    if race is not None and {a, b} <= race.items.keys():
+        overall = race.effect(a, b, resampling)
+    else:
+        overall = items.effect(tests=tests)
     return Comparison(
         a,
         b,
         items.figure,
-        items.effect(tests=tests),
+        overall,
         further,
         items.unscored,
         tested,
@@ -136,18 +144,20 @@ def pairwise(
     *,
     gate: float | None = None,
     tests: int = 1,
+    metric: str | None = None,
     **options: Any,
 ) -> Sequence[Comparison]:
     """Compare each run with each later one; if there are more than two, over all items only.
 
-    The pairs share the error of 5 %, with those of other tasks (`tests` times). The other options
-    are those of `compare`; the gate tests that no run is inferior to the first.
+    The pairs share the error of 5 %, with those of other tasks (`tests` times). The differences of
+    more than two runs are those of `selection`. The other options are those of `compare`; the gate
+    tests that no run is inferior to the first.
     """
-    pairs = [*combinations(runs, 2)]
-    options["parts"] = len(runs) == 2
-    options["tests"] = tests * len(pairs)
+    options |= {"metric": metric, "tests": tests, "parts": len(runs) == 2}
+    if len(runs) > 2:
+        options["race"] = selection(tuple(runs), tests, metric)
     comparisons = []
-    for a, b in pairs:
+    for a, b in combinations(runs, 2):
         tolerance = gate if a is runs[0] else None
         comparisons.append(compare(a, b, gate=tolerance, **options))
     return comparisons

@@ -9,19 +9,27 @@ Inference in General Parametric Models"). `performance/simulate_best.py` measure
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache, reduce
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache, reduce
+from itertools import compress
+from math import ceil, comb
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import ComparisonError
 from ...figures import pseudo_values
 from ..runs import Floats, Run
 from .estimates import estimate
-from .intervals import CONFIDENCE, Estimate, exchanges
-from .matching import SEED, Effect, Paired, match, shared_confidence
+from .intervals import CONFIDENCE, Estimate, agreeing, exchanges
+from .matching import (
+    SEED,
+    Effect,
+    Paired,
+    Resampling,
+    match,
+    shared_confidence,
+)
 from .validity import no_verdict, unread_run
 
 _DRAWS = 4_000
@@ -32,34 +40,143 @@ class PairwiseNull(NamedTuple):
     """The null distribution of all pairwise differences of several figures."""
 
     errors: Floats  # runs × runs: standard errors of the differences; 0 if all items are equal
-    critical: float  # the critical value of the largest difference, in standard errors
+    largest: (
+        Floats  # draws: the largest difference of a pair, in standard errors; sorted
+    )
+    critical: float  # a larger difference than this is significant, in standard errors
     figures: Floats  # draws × runs: the figures minus their mean, if all runs are truly equal
+
+    def p_value(self, distance: float) -> float:
+        """Return how often the largest difference is at least so many standard errors."""
+        below = np.searchsorted(self.largest, distance - _ROUNDING)
+        return 1 - float(below) / len(self.largest)
 
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """The best of several runs by their headline, on the items that all of them have.
+    """The best of several runs by a figure, on the items that all of them have.
 
     Attributes:
-        best: The run with the best figure.
-        picked_from: The number of runs that it was picked from.
-        ties: Runs not significantly different from the best, with their difference to it. The
-            intervals hold for the differences of all runs at once. Of two runs, it is that of
-            `hkcanto compare`; of more, it has no ends if all items are equal.
-        overstated: By how much the best figure is too good on average, if the best run and the ties
-            are truly equal; 0 without ties.
+        items: Each compared run, matched with one baseline; the second side is the run.
         left_out: Runs that are not comparable with the others, and why.
-        differences: Each other compared run → the best figure minus its own.
-        ahead: Each compared run → the runs that it is significantly better than.
+        tests: Number of tasks that share the 5 % error.
     """
 
-    best: Run
-    picked_from: int
-    ties: Mapping[Run, Estimate]
-    overstated: float
+    items: Mapping[Run, Paired]
     left_out: Mapping[Run, str]
-    differences: Mapping[Run, float]
-    ahead: Mapping[Run, frozenset[Run]]
+    tests: int
+
+    @cached_property
+    def figures(self) -> Mapping[Run, float]:
+        """The figure of each compared run."""
+        return {run: pair.figures()[1] for run, pair in self.items.items()}
+
+    @cached_property
+    def best(self) -> Run:
+        """The run with the best figure."""
+        return max(self.items, key=lambda run: self._sign * self.figures[run])
+
+    @property
+    def picked_from(self) -> int:
+        """The number of runs that the best was picked from."""
+        return len(self.items)
+
+    @cached_property
+    def differences(self) -> Mapping[Run, float]:
+        """Each other compared run → the best figure minus its own."""
+        best = self.figures[self.best]
+        others = (run for run in self.items if run is not self.best)
+        return {run: best - self.figures[run] for run in others}
+
+    @cached_property
+    def ties(self) -> Mapping[Run, Estimate]:
+        """Runs not significantly different from the best, with their difference to it.
+
+        The intervals hold for the differences of all runs at once. Of two runs, it is that of
+        `hkcanto compare`; of more, it has no ends if all items are equal.
+        """
+        tied = (run for run in self.differences if run not in self.ahead[self.best])
+        return {run: self._difference(self.best, run) for run in tied}
+
+    @cached_property
+    def overstated(self) -> float:
+        """By how much the best figure is too good on average, if it and the ties are truly equal."""
+        runs = [*self.items]
+        tied = [runs.index(run) for run in (self.best, *self.ties)]
+        drawn = self._sign * self._null.figures[:, tied]
+        return float((drawn.max(axis=1) - drawn.mean(axis=1)).mean())
+
+    @cached_property
+    def ahead(self) -> Mapping[Run, frozenset[Run]]:
+        """Each compared run → the runs that it is significantly better than."""
+        runs = [*self.items]
+        figures = np.array([*self.figures.values()])
+        leads = self._sign * (figures[:, None] - figures)
+        if len(runs) == 2:
+            first, second = runs
+            is_ahead = (leads > _ROUNDING) & self.effect(first, second).is_certain
+        else:
+            is_ahead = leads > self._null.critical * self._null.errors + _ROUNDING
+        rows = zip(runs, is_ahead, strict=True)
+        return {run: frozenset(compress(runs, row)) for run, row in rows}
+
+    def effect(
+        self,
+        a: Run,
+        b: Run,
+        resampling: Resampling | None = None,
+    ) -> Effect:
+        """Return how run B differs from run A, with an interval that holds for all pairs at once."""
+        first = self.items[a]
+        second = self.items[b]
+        pair = replace(
+            second,
+            a=first.b,
+            losses=np.column_stack([first.losses[:, 1], second.losses[:, 1]]),
+            resampling=resampling or second.resampling,
+        )
+        if len(self.items) == 2 or not self._error(a, b):
+            # The interval of equal runs is that of so many items, for each pair (Bonferroni).
+            return pair.effect(tests=self.tests * comb(len(self.items), 2))
+        return replace(
+            pair.effect(),
+            difference=self._difference(a, b),
+            p_adjusted=self._p_value(a, b),
+            confidence=shared_confidence(self.tests),
+        )
+
+    def _difference(self, a: Run, b: Run) -> Estimate:
+        """Return the figure of run B minus that of run A."""
+        if len(self.items) == 2:
+            return self.effect(a, b).difference
+        change = self.figures[b] - self.figures[a]
+        reach = self._null.critical * self._error(a, b)
+        items = len(self.items[a].positions)
+        if not reach:
+            return Estimate(change, None, None, items)
+        ends = (change - reach, change + reach)
+        return Estimate(change, *agreeing(ends, self._p_value(a, b), change), items)
+
+    def _p_value(self, a: Run, b: Run) -> float:
+        """Return the p-value of a difference, for all pairs and tasks at once."""
+        distance = abs(self.figures[b] - self.figures[a]) / self._error(a, b)
+        return min(1.0, self.tests * self._null.p_value(distance))
+
+    def _error(self, a: Run, b: Run) -> float:
+        runs = [*self.items]
+        return float(self._null.errors[runs.index(a), runs.index(b)])
+
+    @property
+    def _sign(self) -> int:
+        figure = self.items[next(iter(self.items))].figure
+        return -1 if figure.higher_is_better is False else 1
+
+    @cached_property
+    def _null(self) -> PairwiseNull:
+        parts = [_contributions(pair) for pair in self.items.values()]
+        return all_pairs(
+            np.column_stack(parts), confidence=shared_confidence(self.tests)
+        )
 
 
 def why_out_of_selection(run: Run) -> str:
@@ -71,7 +188,11 @@ def why_out_of_selection(run: Run) -> str:
 
 
 @lru_cache(maxsize=64)
-def selection(runs: tuple[Run, ...], tests: int = 1) -> Selection | None:
+def selection(
+    runs: tuple[Run, ...],
+    tests: int = 1,
+    metric: str | None = None,
+) -> Selection | None:
     """Pick the best of runs side by side; None if no run can be compared.
 
     The items are those of most runs: a run on other items is left out, and so is one that was
@@ -80,11 +201,12 @@ def selection(runs: tuple[Run, ...], tests: int = 1) -> Selection | None:
     Args:
         runs: Runs of one task under one condition.
         tests: Number of tasks that share the 5 % error. All differences on this task share its part.
+        metric: A figure of the task; by default its headline.
     """
     left_out = {run: why for run in runs if (why := why_out_of_selection(run))}
     candidates = []
     for run in runs:
-        if run not in left_out and estimate(run, run.headline.name):
+        if run not in left_out and estimate(run, metric or run.headline.name):
             candidates.append(run)
     if not candidates:
         return None
@@ -93,13 +215,11 @@ def selection(runs: tuple[Run, ...], tests: int = 1) -> Selection | None:
     matched: dict[Run, Paired] = {}
     for run in candidates:
         try:
-            matched[run] = match(baseline, run, None)
+            matched[run] = match(baseline, run, metric)
         except ComparisonError as error:
             left_out[run] = str(error)
-    pairs = _on_common_items([*matched.values()])
-    if not pairs:
-        return None
-    return _best([*matched], pairs, left_out, tests)
+    items = _on_common_items(matched)
+    return Selection(items, left_out, tests) if items else None
 
 
 def _baseline(runs: Sequence[Run]) -> Run:
@@ -109,82 +229,23 @@ def _baseline(runs: Sequence[Run]) -> Run:
     return max(runs, key=lambda run: (counts[items[run]], len(items[run])))
 
 
-def _on_common_items(pairs: Sequence[Paired]) -> list[Paired]:
-    """Restrict pairs with one baseline to the items that have a value in all of them."""
-    if not pairs:
-        return []
-    common = reduce(np.intersect1d, [pair.positions for pair in pairs])
+def _on_common_items(matched: Mapping[Run, Paired]) -> dict[Run, Paired]:
+    """Restrict runs matched with one baseline to the items that have a value in all of them."""
+    if not matched:
+        return {}
+    common = reduce(np.intersect1d, [pair.positions for pair in matched.values()])
     if not len(common):
-        return []
-    return [pair.where(np.isin(pair.positions, common)) for pair in pairs]
-
-
-def _best(
-    runs: Sequence[Run],
-    pairs: Sequence[Paired],
-    left_out: Mapping[Run, str],
-    tests: int,
-) -> Selection:
-    """Select the best run; `pairs` match each run with one baseline on the same items."""
-    contributions = np.column_stack([_contributions(pair) for pair in pairs])
-    null = all_pairs(contributions, confidence=shared_confidence(tests))
-    figures = np.array([pair.figures()[1] for pair in pairs])
-    sign = -1 if pairs[0].figure.higher_is_better is False else 1
-    best = int((sign * figures).argmax())
-    leads = sign * (figures[:, None] - figures)
-    # Two runs are compared as in `hkcanto compare`.
-    effect = pairs[1].effect(tests=tests) if len(runs) == 2 else None
-    ahead = _significant(leads, null, effect)
-
-    others = {position: run for position, run in enumerate(runs) if position != best}
-    tied = [position for position in others if not ahead[best, position]]
-    drawn = sign * null.figures[:, [best, *tied]]
-    ties = dict[Run, Estimate]()
-    for position in tied:
-        change = float(figures[position] - figures[best])
-        reach = null.critical * float(null.errors[best, position])
-        ties[runs[position]] = _difference(change, reach, len(pairs[0].positions))
-        if effect:
-            ties[runs[position]] = effect.difference.times(1 if position else -1)
-    return Selection(
-        runs[best],
-        len(runs),
-        ties,
-        float((drawn.max(axis=1) - drawn.mean(axis=1)).mean()),
-        left_out,
-        {run: float(figures[best] - figures[n]) for n, run in others.items()},
-        {
-            run: frozenset(runs[n] for n in np.flatnonzero(row).tolist())
-            for run, row in zip(runs, ahead, strict=True)
-        },
-    )
-
-
-def _significant(
-    leads: Floats,
-    null: PairwiseNull,
-    effect: Effect | None,
-) -> NDArray[np.bool_]:
-    """Return which run is significantly better than which: runs × runs."""
-    if effect is not None:
-        return (leads > _ROUNDING) & effect.is_certain
-    return np.asarray(leads > null.critical * null.errors + _ROUNDING, np.bool_)
+        return {}
+    return {
+        run: pair.where(np.isin(pair.positions, common))
+        for run, pair in matched.items()
+    }
 
 
 def _contributions(pair: Paired) -> Floats:
     """Return each independent unit's contribution to the figure of the second run."""
     _, rows = pair.rows
     return np.asarray(pseudo_values(rows, pair.statistic) / len(rows), np.float64)
-
-
-def _difference(
-    change: float,
-    reach: float,
-    items: int,
-) -> Estimate:
-    if not reach:
-        return Estimate(change, None, None, items)
-    return Estimate(change, change - reach, change + reach, items)
 
 
 _MOST_COMPARISONS = 2_000_000_000  # of a pair in a draw
@@ -231,4 +292,7 @@ def all_pairs(
     for run in range(1, centered.shape[1]):
         moves = np.abs(figures[:, :run] - figures[:, run, None]) / usable[run, :run]
         largest = np.maximum(largest, moves.max(axis=1))
-    return PairwiseNull(errors, float(np.quantile(largest, confidence)), figures)
+    largest.sort()
+    # As many draws may be larger as are less than the error.
+    rejecting = ceil((1 - confidence) * len(largest) - _ROUNDING) - 1
+    return PairwiseNull(errors, largest, float(largest[-1 - rejecting]), figures)

@@ -1,6 +1,7 @@
 """Printing a report on the terminal."""
 
 from collections.abc import Iterator, Sequence
+from textwrap import wrap
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
@@ -30,6 +31,9 @@ LONG_TABLE = 20
 """Rows of a table that are shown; among the rest, only the user's runs, human and random rows."""
 
 _NARROWEST = 12  # a column of texts
+_NARROWEST_HEADING = (
+    8  # of a column of numbers; the name of a model is broken after hyphens
+)
 _DIM = "dim not bold"
 
 
@@ -125,7 +129,7 @@ def _show_table(
     if len(kept) < len(rows):
         hints.append(f"rows left out: {len(rows) - len(kept):,}")
     if cut:
-        hints.append(f"columns left out: {cut:,}")
+        hints.append(f"columns left out: {listed(cut, ', ')}")
     if hints:
         _print(console, f"… {', '.join(hints)} (-o report.html or --format md)", "dim")
     for column in table.columns:
@@ -147,8 +151,8 @@ def _fitting_grid(
     columns: Sequence[TableColumn],
     rows: Sequence[ShownRow],
     console: Console,
-) -> tuple[Grid, int]:
-    """Return as many columns as fit, at least the first, and the number of those left out."""
+) -> tuple[Grid, list[str]]:
+    """Return as many columns as fit, at least the first, and the titles of those left out."""
     # How wide a grid would be if nothing limited it.
     options = console.options.update(width=10_000)
     positions = [n for n, column in enumerate(columns) if not column.beneath]
@@ -157,7 +161,7 @@ def _fitting_grid(
         grid = _grid(columns, rows, positions[:count])
         if console.measure(grid, options=options).minimum <= console.width:
             break
-    return grid, len(positions) - count
+    return grid, [heading(columns[position]) for position in positions[count:]]
 
 
 def _grid(
@@ -179,7 +183,8 @@ def _grid(
     for row in rows:
         texts = [_cell_text(row.cells[position]) for position in positions]
         for position in beneath:
-            texts[0].append(f"\n{row.cells[position].text}", style=_DIM)
+            if row.cells[position].text:
+                texts[0].append(f"\n{row.cells[position].text}", style=_DIM)
         grid.add_row(*texts, style="bold cyan" if row.kind == "run" else "")
     return grid
 
@@ -190,10 +195,15 @@ def _add_column(
     cells: Sequence[ShownCell],
 ) -> None:
     """Add a column. Numbers and intervals do not wrap, since half a number would mislead."""
-    title = heading(column)
     texts = [f"{cell.text} {cell.interval}".strip() for cell in cells]
-    texts += f"{title} {column.under}".split()
-    widest = max(map(cell_len, texts), default=0)
+    if any(cell.note == "≈" for cell in cells):
+        texts = [f"{text} (≈)" for text in texts]
+    widest = max(map(cell_len, [*texts, *column.under.split()]), default=0)
+    title = heading(column)
+    if column.numeric:
+        lines = wrap(title, max(widest, _NARROWEST_HEADING))
+        title = "\n".join(lines)
+        widest = max(widest, *map(cell_len, lines))
     under = f"\n{column.under}" if column.under else ""
     head = Text.assemble(title, (under, _DIM))
     if column.numeric:
