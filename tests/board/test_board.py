@@ -282,6 +282,41 @@ def test_a_record_that_is_wrong_is_not_on_the_board(
     assert f"{len(WRONG)} files or runs are not" in check.output
 
 
+def test_a_part_is_counted_by_the_published_rows_of_its_set(
+    results: Results, board: Board
+) -> None:
+    # Of 26,698 questions, 14,797 are in the 23 subjects on Hong Kong.
+    wrong = of("acc_hk_specific", score=0.5, uncertainty={"num_samples": 26_698})
+    results.add(task="hkmmlu", change=wrong)
+    why = "acc_hk_specific has 26,698 items, but its task has 14,797"
+    assert why in board(results.folder).output
+
+
+def test_all_of_a_part_may_be_right_although_other_answers_are_unread(
+    results: Results, board: Board
+) -> None:
+    def change(record: dict[str, Any]) -> None:
+        of("acc_food", score=1.0)(record)
+        of("unparsed_rate", score=0.2)(record)
+
+    results.add(skill=0.6, change=change)
+    made = board(results.folder, "--check")
+    assert made.status == 0, made.output
+
+
+def test_a_record_of_a_rescored_log_is_kept_beside_the_log(
+    quiz: Path, board: Board
+) -> None:
+    publish(quiz)
+    (file,) = quiz.glob("data/**/*.json")
+    record = json.loads(file.read_text("utf-8"))
+    signed(r"\|data:", "|rescored:0.2.0|data:")(record)
+    file.write_text(json.dumps(record), "utf-8")
+    made = board(quiz)
+    assert "2 results of 1 models" in made.output
+    assert "Self-reported" in made.page("tasks/quiz.html")
+
+
 def test_a_reason_is_given_once_with_its_files(results: Results, board: Board) -> None:
     for place in range(5):
         results.add(f"org/m-{place}", change=counted("30"), name=f"{place}.json")

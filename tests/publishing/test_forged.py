@@ -361,6 +361,19 @@ def test_decoding_that_is_not_the_tasks(lm_eval: LmEvalLog, tmp_path: Path) -> N
     assert f"| Quiz, 0-shot, {departure} |" in card.read_text("utf-8")
 
 
+def test_decoding_that_was_not_logged_is_no_departure(
+    lm_eval: LmEvalLog, tmp_path: Path
+) -> None:
+    for sample in lm_eval.samples:
+        settings = sample["arguments"]["gen_args_0"]["arg_1"]
+        for name in ("do_sample", "temperature"):
+            settings.pop(name, None)
+    del lm_eval.results["configs"]["quiz"]["generation_kwargs"]
+    assert publish("card", tmp_path / "out", lm_eval.save()).exit_code == 0
+    (card,) = (tmp_path / "out").rglob("card.md")
+    assert "| Quiz, 0-shot |" in card.read_text("utf-8")
+
+
 def test_a_record_that_its_items_contradict(lm_eval: LmEvalLog, tmp_path: Path) -> None:
     folder = tmp_path / "records"
     done = publish("eee", folder, lm_eval.save(), *WHO, "--items")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,6 @@ from typer.testing import CliRunner, Result
 
 from hkcanto_tasks.cli import app
 
-from ..answering import by_word
 from ..cases import another_run
 from ..reports.harness_runs import (
     AnsweringLM,
@@ -61,6 +61,20 @@ title = "Notes"
 kind = "translation"
 language = "zh"
 headline = "bleu"
+files = "test.jsonl"
+"""
+
+READING = """
+name = "reading"
+title = "Reading"
+[data]
+[prompts.plain]
+question = "寫粵拼：\\n{sentence}"
+[[tasks]]
+name = "reading"
+title = "Reading"
+kind = "g2p"
+headline = "ser"
 files = "test.jsonl"
 """
 
@@ -192,6 +206,17 @@ def test_results_of_a_hub_data_set(quiz_logs: Path, tmp_path: Path) -> None:
     assert entry.verify_token is None
     assert SIGNATURE in (entry.notes or "")
     assert "[30.6, 86.3]" in (entry.notes or "")  # Wilson's interval for 5 of 8
+
+
+@pytest.mark.usefixtures("hub")
+def test_a_publisher_without_a_link_is_no_source(
+    quiz_logs: Path, tmp_path: Path
+) -> None:
+    # The hub refuses a source's name without its address.
+    log = quiz_logs / "lm_eval"
+    ((_, text),) = published("hf", tmp_path / "out", log, "--by", "A Lab").items()
+    (entry,) = parse_eval_result_entries(yaml.safe_load(text))
+    assert (entry.source_name, entry.source_url) == (None, None)
 
 
 @pytest.mark.usefixtures("own")
@@ -614,61 +639,81 @@ def test_other_requests_than_the_catalogues_are_not_published(
     )
 
 
-def test_bleu_is_published_on_its_own_scale(
+@pytest.fixture
+def run_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str, list[dict[str, Any]], dict[str, str]], Path]:
+    """Return a function that runs a benchmark, and then has it on the hub.
+
+    It takes the declaration, the rows, and the answers by the last line of the prompt.
+    """
+
+    def run(declared: str, rows: list[dict[str, Any]], answers: dict[str, str]) -> Path:
+        monkeypatch.setenv("HKCANTO_DATA", "")
+        on_hub = declared.replace("[data]", '[hub]\nrepo_id = "org/set"')
+        for name, text in (("here", declared), ("hub", on_hub)):
+            (tmp_path / name).mkdir(exist_ok=True)
+            (tmp_path / name / "benchmark.toml").write_text(text, "utf-8")
+        lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        (tmp_path / "here" / "test.jsonl").write_text(lines, "utf-8")
+        monkeypatch.setenv("HKCANTO_BENCHMARKS", str(tmp_path / "here"))
+        model = AnsweringLM(lambda prompt: answers[prompt.splitlines()[-1]])
+        (name,) = re.findall(r'^name = "(\w+)"', declared, re.MULTILINE)[:1]
+        log = run_lm_eval(tmp_path / "log", name, model=model)
+        rename(log)
+        monkeypatch.setenv("HKCANTO_BENCHMARKS", str(tmp_path / "hub"))
+        return log
+
+    return run
+
+
+def hub_value(folder: Path, log: Path) -> float:
+    """Return the published headline of a log."""
+    ((_, page),) = published("hf", folder, log.parent, *WHO).items()
+    (entry,) = parse_eval_result_entries(yaml.safe_load(page))
+    return float(entry.value)
+
+
+def test_bleu_is_published_on_its_own_scale(
+    run_of: Callable[..., Path], tmp_path: Path
 ) -> None:
-    home = tmp_path / "notes"
-    home.mkdir()
     lines = ["佢今日唔得閒。", "聽日落唔落雨？", "條魚好新鮮。"]
     targets = ["他今天沒有空。", "明天會不會下雨？", "這條魚很新鮮。"]
     rows = [
         {"number": number, "source": line, "target": target}
         for number, (line, target) in enumerate(zip(lines, targets, strict=True), 1)
     ]
-    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    (home / "test.jsonl").write_text(text, "utf-8")
-    declared = TRANSLATION.replace("[data]", '[hub]\nrepo_id = "org/notes"')
-    (home / "benchmark.toml").write_text(TRANSLATION, "utf-8")
-    monkeypatch.setenv("HKCANTO_DATA", "")
-    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(home))
-    answer = dict(zip(lines, ["他今天沒空。", *targets[1:]], strict=True))
-    model = AnsweringLM(lambda prompt: answer[prompt.splitlines()[-1]])
-    log = run_lm_eval(tmp_path / "log", "notes", model=model)
-    rename(log)
-    hub = tmp_path / "hub"
-    hub.mkdir()
-    (hub / "benchmark.toml").write_text(declared, "utf-8")
-    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(hub))
+    answers = dict(zip(lines, ["他今天沒空。", *targets[1:]], strict=True))
+    log = run_of(TRANSLATION, rows, answers)
     reported = json.loads(log.read_text("utf-8"))["results"]["notes"]["bleu,none"]
     assert 25 < reported < 100
-    ((_, page),) = published("hf", tmp_path / "out", log.parent, *WHO).items()
-    (entry,) = parse_eval_result_entries(yaml.safe_load(page))
-    assert entry.value == pytest.approx(reported, abs=0.01)
+    assert hub_value(tmp_path / "out", log) == pytest.approx(reported, abs=0.01)
 
 
-@pytest.mark.usefixtures("hub")
-def test_only_a_perfect_answer_is_published_as_correct(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_an_error_rate_is_published_in_per_cent(
+    run_of: Callable[..., Path], tmp_path: Path
 ) -> None:
-    home = tmp_path / "places"
-    home.mkdir()
+    rows = [
+        {"number": 1, "sentence": "你好", "jyutping": "nei5 hou2"},
+        {"number": 2, "sentence": "早晨", "jyutping": "zou2 san4"},
+    ]
+    answers = {"你好": "nei5 hou2", "早晨": "zou2 san1"}
+    # One of four syllables is wrong.
+    assert hub_value(tmp_path / "out", run_of(READING, rows, answers)) == 25
+
+
+def test_only_a_perfect_answer_is_published_as_correct(
+    run_of: Callable[..., Path], tmp_path: Path
+) -> None:
     rows = [
         {"question": "＿＿站有得轉車。", "answer": "金鐘"},
         {"question": "＿＿係花都。", "answer": "巴黎"},
         {"question": "＿＿係香港最高嘅山。", "answer": "大帽山"},
     ]
-    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    (home / "test.jsonl").write_text(text, "utf-8")
-    (home / "benchmark.toml").write_text(PLACES, "utf-8")
-    monkeypatch.setenv("HKCANTO_DATA", "")
-    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(home))
     # F1 by hand: 1, 2 · 1 / (2 + 2), 0.
-    model = AnsweringLM(by_word([("站", "金鐘"), ("花都", "巴士"), ("香港", "獅子")]))
-    log = run_lm_eval(tmp_path / "log", "places", model=model)
-    rename(log)
-    declared = PLACES.replace("[data]", '[hub]\nrepo_id = "org/places"')
-    (tmp_path / "hub" / "benchmark.toml").write_text(declared, "utf-8")
-    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(tmp_path / "hub"))
+    questions = [row["question"] for row in rows]
+    answers = dict(zip(questions, ["金鐘", "巴士", "獅子"], strict=True))
+    log = run_of(PLACES, rows, answers)
     files = published("eee", tmp_path / "out", log.parent, *WHO, "--items")
     lines = next(text for path, text in files.items() if "sample_id" in text)
     evaluations = [json.loads(line)["evaluation"] for line in lines.splitlines()]
