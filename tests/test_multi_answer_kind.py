@@ -115,6 +115,17 @@ def logs(everything: Declare, tmp_path: Path) -> Path:
     return tmp_path / "logs"
 
 
+def test_an_answer_has_room_for_reasoning_and_for_its_prompts_own_limit(
+    everything: Declare,
+) -> None:
+    everything()
+    assert load_task("all").kind.max_tokens == 256
+    assert load_task("all", reasoning=True).kind.max_tokens == 32_768
+    text = DECLARED.replace("[[tasks]]", "tokens = 600\n[[tasks]]")
+    (everything() / "benchmark.toml").write_text(text.replace("MORE", ""), "utf-8")
+    assert load_task("all").kind.max_tokens == 600
+
+
 # ---------------------------------------------------------------------- in the harnesses
 
 

@@ -97,7 +97,7 @@ def averages_with(loaded: LoadedTask, part_of: str) -> Sequence[Average]:
     A missing subject of any of their tasks counts: lm-eval would average over the other tasks.
     """
     task = loaded.task
-    if part_of != task.benchmark.name or loaded.revision == "sample":
+    if part_of != task.benchmark.name:
         return ()
     averages = []
     for average in averages_over(task.benchmark):

@@ -85,6 +85,23 @@ def test_a_model_of_nnterp_which_refuses_a_temperature_of_0_takes_the_likeliest_
         assert (sent[-1].temperature, sent[-1].top_k) == expected
 
 
+def test_transformers_sample_only_at_a_temperature(tmp_path: Path) -> None:
+    """Its provider refuses a temperature of 0; greedy is `do_sample=False`."""
+    for temperature, samples in [(None, False), (0.0, False), (0.7, True)]:
+        model = get_model("mockllm/model", custom_outputs=usable, memoize=False)
+        model.api.do_sample = None
+        more = {} if temperature is None else {"temperature": temperature}
+        task, logs = tasks.run(task="hkmmlu"), str(tmp_path)
+        inspect_eval(task, model=model, limit=1, log_dir=logs, **UNWATCHED, **more)
+        assert model.api.do_sample is samples
+
+
+def usable(*_: Any) -> ModelOutput:
+    output = ModelOutput.from_content("x", "A")
+    output.usage = ModelUsage()  # otherwise, Inspect downloads a tokenizer to count
+    return output
+
+
 def test_the_temperature_of_a_model_made_in_python_is_sent_unless_the_run_has_one(
     asked: Callable[..., Any], server: RecordingServer
 ) -> None:

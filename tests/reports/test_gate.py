@@ -1,5 +1,6 @@
 """The three answers of `hkcanto compare --gate`, by its exit status on the command line."""
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -214,6 +215,19 @@ def test_a_run_whose_answers_could_not_be_read_gets_no_verdict(
             "✓",
         ):
             assert word not in text
+
+
+def test_candidates_share_the_error_of_being_called_worse_with_all_tasks(
+    gate: Gate,
+) -> None:
+    tasks = ("hkcanto_law", "hkmmlu")
+    sides = [[mean(0.5, task=task) for task in tasks] for _ in range(2)]
+    options = ("--gate", "2", "--candidates", "3", "--format", "json")
+    tests = json.loads(gate(*sides, *options).stdout)["gate"]["tasks"]
+    # Three candidates, of which one is here, on two tasks are six chances to be called worse.
+    assert [test["lower_confidence"] for test in tests] == [
+        pytest.approx(1 - 0.025 / 6)
+    ] * 2
 
 
 def test_a_few_unread_answers_are_a_warning_and_not_a_reason(gate: Gate) -> None:

@@ -407,6 +407,7 @@ FORMS: Sequence[tuple[Callable[[Any, str], dict[str, Any]], str]] = (
         "id=custom_id,response=body.choices.0.message.content",
     ),
     (lambda s, r: {"question": s.question + shown(s.choices), "response": r}, ""),
+    (lambda s, r: {"question": s.question + shown(s.choices, "、"), "response": r}, ""),
     (lambda s, r: {"question": s.question, "choices": [*s.choices], "response": r}, ""),
     (lambda s, r: {"id": s.id, "choices": [*s.choices], "response": r}, ""),
     (
@@ -480,13 +481,15 @@ def test_failed_requests_and_cut_off_answers_are_counted_and_said(
     refusal = {"choices": [{"message": {"content": samples[0].target}}]}
     rows[0] |= {"response": {"status_code": 400, "body": refusal}}
     rows[1] |= {"response": None, "error": {"code": "expired"}}
+    rows[2] |= {"error": {"code": "retried"}}  # and answered
+    rows[5]["response"]["body"]["choices"][0]["message"]["content"] = " \n"
     columns = "id=custom_id,response=response.body.choices.0.message.content"
     given = ("--task", "hkcanto_law", "--columns", columns)
     file = write_jsonl(tmp_path / "batch.jsonl", rows)
     said = rescored(file, *given, to=tmp_path / "new")
     assert "2 requests failed (status 400: 1, error: 1) and are left out" in said
     assert "2 answers were cut off at the token limit (finish_reason)" in said
-    assert "answers are empty" not in said
+    assert "1 answers are empty" in said
     (run,) = read_runs(tmp_path / "new")
     assert (len(run.items), run.status, run.unfinished) == (
         9,
@@ -494,7 +497,7 @@ def test_failed_requests_and_cut_off_answers_are_counted_and_said(
         "items failed",
     )
     assert sorted(run.items.truncated.tolist()) == [0.0] * 7 + [1.0] * 2
-    assert run.items.values["acc"].sum() == 7
+    assert run.items.values["acc"].sum() == 6
     rows[0] = {"custom_id": samples[0].id, "response": {"status_code": 500}}
     write_jsonl(file, rows[:2])
     # Nothing else is left, not even a column of responses.

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 from inspect_ai import Task
-from inspect_ai.model import ModelOutput
+from inspect_ai.model import ModelOutput, get_model
+from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import (
     Generate,
     Solver,
@@ -92,6 +93,30 @@ def hides_what_it_sent() -> Solver:
     return solve
 
 
+@solver
+def asks_a_helper() -> Solver:
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        await get_model(role="helper").generate("Which option is odd?")
+        return await generate(state)
+
+    return solve
+
+
+@scorer(metrics=[])
+def asks_the_model() -> Scorer:
+    async def score(state: TaskState, target: Target) -> Score:
+        del state, target
+        await get_model().generate("Are you sure?")
+        return Score(value={})
+
+    return score
+
+
+def asked_first(task: Task) -> None:
+    """Have another scorer ask the model under test before ours."""
+    task.scorer.insert(0, asks_the_model())
+
+
 def changed(change: Callable[[Task], None]) -> Task:
     task = tasks.phonology()
     change(task)
@@ -125,6 +150,12 @@ def test_another_solver_or_data_set_in_inspect_is_another_prompt(
         ("system", tasks.phonology(), {"solver": [system_message("Hi."), generate()]}),
         ("twice", tasks.phonology(), {"solver": asks_again()}),
         ("hidden", tasks.phonology(), {"solver": hides_what_it_sent()}),
+        (
+            "helper",
+            tasks.phonology(),
+            {"solver": asks_a_helper(), "model_roles": {"helper": answering_model()}},
+        ),
+        ("scorer", changed(asked_first), {}),
         ("flag", tasks.phonology(), {"system_message": "Hi."}),
         ("question", changed(edits_question), {}),
         ("target", changed(edits_target), {}),
@@ -132,7 +163,8 @@ def test_another_solver_or_data_set_in_inspect_is_another_prompt(
     ):
         with named(name):
             log = run_inspect(tmp_path / name, task, limit=2, **how)
-            assert bool(other_prompt(log)) == (name not in ("none", "generate"))
+            as_it_is = ("none", "generate", "helper", "scorer")
+            assert bool(other_prompt(log)) == (name not in as_it_is)
 
 
 def test_a_task_edited_in_python_or_yaml_in_lm_eval_is_another_prompt(

@@ -98,6 +98,17 @@ def test_several_tasks_share_the_error_of_five_percent() -> None:
     ] + [False] * 7
 
 
+def test_three_models_share_the_error_of_five_percent_between_tasks() -> None:
+    # 13 to 4 is z = 9 / √17 = 2.18, p = 0.029: enough for one task, and not for two.
+    law = [*pair("hkcanto_law", 13, 4)]
+    law.append(replace(law[0], label="c", model="c"))
+    assert "b leads on Hong Kong law" in said(*law)
+    assert ", clearly ahead of 2 of 2 others" in said(*law)
+    phonology = [*pair("hkcanto_phonology", 3, 3)]
+    phonology.append(replace(phonology[0], label="c", model="c"))
+    assert "not clearly ahead of a (1.5); c (1.5)" in said(*law, *phonology)
+
+
 def test_a_gain_is_positive_where_lower_is_better_too() -> None:
     runs = [
         a_run("hkcanto_g2p", {"cer_published": [error] * 100}, label=label)

@@ -1,5 +1,6 @@
 """Equal tasks have equal signatures, however they were requested."""
 
+import re
 from typing import Any
 
 from hkcanto_tasks.signing import signature_of
@@ -43,6 +44,15 @@ def test_a_run_on_some_subjects_is_not_signed_as_the_whole() -> None:
     two = signed("hkmmlu", subjects="dentistry,hk_law")
     assert "|subjects:hk_law+dentistry|" in two or "|subjects:dentistry+hk_law|" in two
     assert two == signed("hkmmlu", subjects=["hk_law", "dentistry"])
+
+
+def test_up_to_six_subjects_are_signed_by_name() -> None:
+    names = ["hk_law", "hk_music", "hk_society", "hk_history", "hk_education"]
+    names.append("hk_literature")
+    (part,) = re.findall(r"\|subjects:([^|]+)", signed("hkmmlu", subjects=names))
+    assert {*part.split("+")} == {*names}
+    seven = signed("hkmmlu", subjects=[*names, "dentistry"])
+    assert re.search(r"\|subjects:7-[0-9a-f]{7}\|", seven)
 
 
 def test_subjects_that_the_data_lacks_are_signed_if_they_were_asked_for(

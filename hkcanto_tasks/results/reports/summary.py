@@ -509,7 +509,7 @@ def _leaders(ranks: Mapping[str, float | None], races: Sequence[Selection]) -> s
     if len(races) == 1:
         run = races[0].best
         score = f"on {task_title(run)} with {value_text(_in_points(run), 'score')}"
-    others = sorted(known.keys() - {*leaders}, key=lambda label: known[label])
+    others = sorted(known.keys() - {*leaders}, key=lambda label: (known[label], label))
     leading = f"{listed(leaders, ' and ')} {verb} {score}"
     return ", ".join([leading, *_margins(leaders, others, known, races)])
 
