@@ -36,6 +36,11 @@ class Judgement(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     answer_language: str = "none"
     explanation: str = ""
 
+    @property
+    def outcome(self) -> tuple[object, ...]:
+        """The parts that figures are computed from."""
+        return self.answer, self.values, self.weights
+
     def logged(self) -> dict[str, Any]:
         """Return the record that both harnesses log.
 

@@ -16,6 +16,9 @@ UNKNOWN = "unknown"
 OF_A_JUDGE = ("judge", "judging", "rubric")
 """The parts that name the judge and the rubric."""
 
+OTHER_REQUESTS = ("yaml", "requests")
+"""The parts of a run whose task or requests are not the catalogue's."""
+
 _FIELDS = {
     "data": "data",
     "sent": "sent",

@@ -6,16 +6,14 @@ that runs and scores tasks; what the release knows is compared with it if it is 
 
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property
-from math import isnan
 from typing import Any, NamedTuple
 
 from ..errors import HKCantoError
 from ..judgements import Judgement
 from ..kinds.base import Kind
-from ..kinds.judged import Judged
 from ..prompts import Prompt
 from ..samples import Sample
 from ..signatures import Signature, parse_signature
@@ -23,7 +21,14 @@ from ..tasks import LoadedTask, load_task
 from .logs import read_log
 from .logs.checking import kind_of, options_of, published_signature
 from .logs.inspect import conversation_text
-from .logs.items import Evidence, ItemRows, Request
+from .logs.items import (
+    Evidence,
+    ItemRows,
+    LoggedItem,
+    Request,
+    judged_again,
+    sent_of,
+)
 from .runs import Run
 
 _log = logging.getLogger("hkcanto")
@@ -132,7 +137,6 @@ class _AuditedRows(ItemRows):
     """
 
     NEEDS_SCORES = False
-    EVIDENCE = True
 
     def __init__(
         self,
@@ -140,74 +144,54 @@ class _AuditedRows(ItemRows):
         signature: Signature,
         release: LoadedTask | None,
     ) -> None:
-        super().__init__(kind_of(signature))
+        super().__init__(kind_of(signature), evidence=True)
         self.fault = ""
         self._run = run
         self._release = release
         self._rubric = dict(signature.options).get("rubric", "none")
         self._frames = _Frames()
+        self._settings: Mapping[str, Any] = {}
 
     @cached_property
     def _released(self) -> dict[str, Sample]:
         samples = self._release.samples if self._release else ()
         return {sample.id: sample for sample in samples}
 
-    def add(
-        self,
-        sample: Sample,
-        judgement: Judgement | None,
-        response: str,
-        *,
-        reasoning: str = "",
-        evidence: Evidence | None = None,
-        **details: Any,
-    ) -> None:
+    def add(self, item: LoggedItem) -> None:
         """Check an item, unless there is a fault already; see `ItemRows.add`."""
-        evidence = evidence or Evidence(())
-        judged = self._judged_again(sample, judgement, response, reasoning, evidence)
-        super().add(sample, judged, response, **details)
+        judged = judged_again(self.kind, item, self._rubric)
+        super().add(item._replace(judgement=judged))
         if self.fault:
             return
         try:
-            fault = self._fault_of_answer(judgement, judged, evidence)
-            fault = fault or self._fault_of_question(sample, evidence)
+            fault = self._fault_of_answer(item, judged)
+            fault = fault or self._fault_of_question(item.sample, item.evidence)
         except HKCantoError as error:
             fault = f"cannot be compared: {str(error).rstrip('.')}"
         if fault:
-            self.fault = f"{sample.id} {fault}. {_TAKE_LOG_AS_WRITTEN}"
+            self.fault = f"{item.sample.id} {fault}. {_TAKE_LOG_AS_WRITTEN}"
 
-    def _judged_again(
-        self,
-        sample: Sample,
-        judgement: Judgement | None,
-        response: str,
-        reasoning: str,
-        evidence: Evidence,
-    ) -> Judgement:
-        kind = self.kind
-        likelihoods = evidence.likelihoods
-        if likelihoods and kind.GOLD:
-            return kind.judge_likelihood(likelihoods[0], sample)
-        if likelihoods:
-            return kind.judge(_likeliest(kind, sample, likelihoods), sample)
-        if not kind.is_generative and kind.GOLD and judgement:
-            return judgement  # scored again from a log, which has no log-likelihoods
-        judged = kind.judge(response, sample, reasoning)
-        if isinstance(kind, Judged) and kind.rubric_hash == self._rubric:
-            return kind.judged_again(judged, judgement)
-        return judged
-
-    def _fault_of_answer(
-        self,
-        logged: Judgement | None,
-        judged: Judgement,
-        evidence: Evidence,
-    ) -> str:
+    def _fault_of_answer(self, item: LoggedItem, judged: Judgement) -> str:
+        evidence = item.evidence
+        if not (self.kind.is_generative or evidence.likelihoods):
+            return "has no log-likelihoods to check"
         if len({*evidence.responses}) > 1:
-            return "has another response than the one that was logged before filters"
-        if logged and _outcome(logged) != _outcome(judged):
+            return "has another response in one place of the log than in another"
+        if len({*evidence.models}) > 1:
+            return f"was answered by {' and '.join(sorted({*evidence.models}))}"
+        for request in evidence.requests:
+            if request.settings and not self._are_settings(request.settings):
+                return "was asked with other settings than the items before"
+        if item.judgement and item.judgement.outcome != judged.outcome:
             return "has other values in the log than its answer gives"
         return ""
+
+    def _are_settings(self, settings: Mapping[str, Any]) -> bool:
+        """Return whether these are the settings of the first request."""
+        self._settings = self._settings or settings
+        if settings == self._settings:
+            return True
+        return sent_of(settings) == sent_of(self._settings)
 
     def _fault_of_question(self, sample: Sample, evidence: Evidence) -> str:
         """Return how an item differs from the release's, if that is on this machine."""
@@ -234,8 +218,10 @@ class _AuditedRows(ItemRows):
         if "no_system" in self._run.options:
             forms.append(prompt.messages(multiturn=multiturn, no_system=True))
         in_chat = bool(self._run.sent.template)
-        continuations = {request.continuation for request in evidence.requests} - {""}
-        if continuations and continuations != _continuations(kind, sample, in_chat):
+        continuations = [request.continuation for request in evidence.requests]
+        if any(continuations) and continuations != _continuations(
+            kind, sample, in_chat
+        ):
             return False
         text = prompt.text()
         if kind.GOLD and not kind.is_generative:
@@ -315,21 +301,9 @@ def _texts(sample: Sample) -> list[object]:
     return [getattr(sample, name) for name in _FIELDS]
 
 
-def _outcome(judgement: Judgement) -> tuple[object, ...]:
-    return judgement.answer, judgement.values, judgement.weights
-
-
-def _likeliest(kind: Kind, sample: Sample, likelihoods: Sequence[float]) -> str:
-    """Return the letter with the highest log-likelihood; empty if one is not a number."""
-    letters = [*kind.lettered(sample)]
-    if len(letters) != len(likelihoods) or any(map(isnan, likelihoods)):
-        return ""
-    return letters[likelihoods.index(max(likelihoods))]
-
-
-def _continuations(kind: Kind, sample: Sample, in_chat: bool) -> set[str]:
-    """Return the texts whose log-likelihoods the catalogue's task asks for."""
+def _continuations(kind: Kind, sample: Sample, in_chat: bool) -> list[str]:
+    """Return the texts whose log-likelihoods the catalogue's task asks for, in order."""
     if kind.GOLD:
-        return {kind.gold(sample)}
+        return [kind.gold(sample)]
     separator = "" if in_chat else kind.template.answer_separator
-    return {separator + letter for letter in kind.lettered(sample)}
+    return [separator + letter for letter in kind.lettered(sample)]

@@ -7,10 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from hkcanto_tasks.cli import app
 from hkcanto_tasks.tasks import task_as_run
 
-from .conftest import LETTERS, declare
+from ..reports.harness_runs import run_lm_eval
+from .conftest import LETTERS, declare, rename
 from .forging import InspectLog, Json, LmEvalLog
 from .test_publishing import WHO, publish, refused
 
@@ -104,6 +107,34 @@ def _long_ago(log: LmEvalLog) -> None:
     log.results["date"] = -5.0
 
 
+def _two_responses(log: LmEvalLog) -> None:
+    for sample in log.samples:
+        log.answer(sample, sample["doc"]["target"])
+        sample["resps"][0].insert(0, sample["doc"]["target"])
+
+
+def _settings(log: LmEvalLog) -> None:
+    for sample in log.samples[1:]:
+        settings = sample["arguments"]["gen_args_0"]["arg_1"]
+        settings |= {"do_sample": True, "temperature": 1.0}
+
+
+def _rescored(log: LmEvalLog) -> None:
+    log.sign("|data:", "|rescored:0.1|data:")
+
+
+def _origin(log: LmEvalLog) -> None:
+    names = ("model", "backend", "version_of_harness", "status")
+    log.results["rescored"] = {
+        **dict.fromkeys(names, "success"),
+        "settings": [],
+        "notes": [],
+        **dict.fromkeys(("limited", "picked"), False),
+        "harness": "lm-eval",
+        "available": 8,
+    }
+
+
 def _signed(old: str, new: str) -> Callable[[LmEvalLog], None]:
     return lambda log: log.sign(old, new)
 
@@ -112,7 +143,10 @@ LM_EVAL = {
     "targets set to the answers": (_targets, "another question or answer"),
     "and a commit that nobody published": (_commit, "another question or answer"),
     "another text of an option": (_option_text, "another question or answer"),
-    "answers set to the targets after the filters": (_filtered, "before filters"),
+    "answers set to the targets after the filters": (
+        _filtered,
+        "another response in one place",
+    ),
     "a judgement": (_judged, "other values in the log than its answer gives"),
     "right items four times": (_copied, "occurs 4 times, but"),
     "a right item in place of a wrong one": (_one_twice, "occurs 2 times, but"),
@@ -134,6 +168,10 @@ LM_EVAL = {
     "another hash of how it is read": (_signed("|read:", "|read:f"), "read:f"),
     "another metric": (_signed("|metric:g", "|metric:G"), "metric:Gen"),
     "a later version": (_signed("|v:", "|v:9"), "has version 9"),
+    "a second response, the right one first": (_two_responses, "another response in"),
+    "other settings after the first item": (_settings, "other settings than the items"),
+    "rescored, without a record of it": (_rescored, "do not agree"),
+    "rescored, by its record alone": (_origin, "do not agree"),
     "a name of data in another form": (_signed("|data:", "|data:../"), "not a publ"),
 }
 
@@ -148,10 +186,6 @@ def test_forged_logs_of_lm_eval(way: str, lm_eval: LmEvalLog, tmp_path: Path) ->
 
 def board_page(logs: Path, tmp_path: Path) -> str:
     """The page of the quiz on a board of logs; empty without results."""
-    from typer.testing import CliRunner
-
-    from hkcanto_tasks.cli import app
-
     shutil.rmtree(tmp_path / "site", ignore_errors=True)
     done = CliRunner().invoke(app, ["board", str(logs), "-o", str(tmp_path / "site")])
     assert done.exit_code == 0, done.output
@@ -224,6 +258,25 @@ def _inspect_answers(log: InspectLog) -> None:
         judged["metadata"]["judgement"] |= {"answer": target, "values": judged["value"]}
 
 
+def _requests(sample: Json) -> list[Json]:
+    return [event for event in sample["events"] if event["event"] == "model"]
+
+
+def _event_response(log: InspectLog) -> None:
+    for sample in log.samples:
+        for event in _requests(sample):
+            event["output"]["choices"][0]["message"]["content"] = "B"
+
+
+def _event_model(log: InspectLog) -> None:
+    for event in _requests(log.samples[-1]):
+        event["output"]["model"] = "another"
+
+
+def _invalidated(log: InspectLog) -> None:
+    log.samples[0]["invalidation"] = {"author": "me", "reason": "wrong"}
+
+
 def _inspect_options(log: InspectLog) -> None:
     for sample in log.samples:
         sample["metadata"]["options"]["cot"] = True
@@ -235,7 +288,10 @@ INSPECT = {
     "a system message": (_inspect_system, "another prompt than the catalogue's"),
     "the answer in the input": (_inspect_input, "another prompt than the catalogue's"),
     "targets set to the answers": (_inspect_targets, "another question or answer"),
-    "answers set to the targets": (_inspect_answers, "another response than"),
+    "answers set to the targets": (_inspect_answers, "another response in one place"),
+    "another response in the event": (_event_response, "another response in one"),
+    "another model in the event": (_event_model, "was answered by another and"),
+    "an item that was invalidated": (_invalidated, "invalidated, with 8 of 8 items"),
     "options of its items": (_inspect_options, "its prompt has no text for cot=true"),
 }
 
@@ -251,6 +307,8 @@ def test_forged_logs_of_inspect(way: str, inspect: InspectLog, tmp_path: Path) -
 def _answered(inspect: InspectLog, *models: str) -> Path:
     for number, sample in enumerate(inspect.samples):
         sample["output"]["model"] = models[number % len(models)]
+        for event in _requests(sample):
+            event["output"]["model"] = sample["output"]["model"]
     inspect.log["eval"]["model"] = "openai/gpt-4o-mini"
     return inspect.save()
 
@@ -396,4 +454,101 @@ def test_a_record_with_more_answers_than_all(
     assert unread["score"] == 0
     unread["score"] = 0.5
     file.write_text(json.dumps(record), "utf-8")
+    assert "Self-reported" not in board_page(folder, tmp_path)
+
+
+@pytest.fixture
+def likelihoods(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LmEvalLog:
+    home = declare(tmp_path / "with variants", "[data]")
+    with (home / "benchmark.toml").open("a") as file:
+        file.write('variants = [{ suffix = "mc", scoring = "loglikelihood" }]\n')
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(home))
+    log = run_lm_eval(tmp_path / "likelihoods", "quiz_mc")
+    rename(log)
+    return LmEvalLog(log)
+
+
+def test_likelihoods_are_published_and_scored_again(
+    likelihoods: LmEvalLog, tmp_path: Path
+) -> None:
+    done = publish("card", tmp_path / "out", likelihoods.file)
+    assert (done.exit_code, done.stderr) == (0, ""), done.output
+    again = CliRunner().invoke(
+        app, ["rescore", str(likelihoods.file), "-o", str(tmp_path / "again")]
+    )
+    assert again.exit_code == 0, again.output
+    done = publish("card", tmp_path / "out2", tmp_path / "again")
+    assert (done.exit_code, done.stderr) == (0, ""), done.output
+
+
+def _without_likelihoods(log: LmEvalLog) -> None:
+    for sample in log.samples:
+        sample["resps"] = sample["filtered_resps"] = []
+        log.answer(sample, sample["doc"]["target"])
+
+
+def _exchanged(log: LmEvalLog) -> None:
+    for sample in log.samples:
+        first, second, *_ = sample["arguments"].values()
+        first["arg_1"], second["arg_1"] = second["arg_1"], first["arg_1"]
+
+
+@pytest.mark.parametrize(
+    ("forge", "why"),
+    [
+        (_without_likelihoods, "has no log-likelihoods to check"),
+        (_exchanged, "another prompt than the catalogue's"),
+    ],
+)
+def test_forged_likelihoods(
+    forge: Callable[[LmEvalLog], None],
+    why: str,
+    likelihoods: LmEvalLog,
+    tmp_path: Path,
+) -> None:
+    forge(likelihoods)
+    assert why in refused(tmp_path / "out", likelihoods.save(), *WHO)
+
+
+def _signed_record(part: str) -> Callable[[Json], None]:
+    def sign(record: Json) -> None:
+        for entry in record["evaluation_results"]:
+            details = entry["metric_config"]["additional_details"]
+            old = details["signature"]
+            details["signature"] = old.replace("|data:", f"|{part}|data:")
+
+    return sign
+
+
+@pytest.mark.parametrize("part", ["requests:abc1234", "yaml:abc1234", "rescored:9"])
+def test_a_record_of_another_task(
+    part: str, lm_eval: LmEvalLog, tmp_path: Path
+) -> None:
+    folder = tmp_path / "records"
+    assert publish("eee", folder, lm_eval.save(), *WHO).exit_code == 0
+    (file,) = folder.rglob("*.json")
+    record = json.loads(file.read_text("utf-8"))
+    _signed_record(part)(record)
+    file.write_text(json.dumps(record), "utf-8")
+    assert "Self-reported" not in board_page(folder, tmp_path)
+
+
+def test_a_record_whose_items_are_a_part(lm_eval: LmEvalLog, tmp_path: Path) -> None:
+    folder = tmp_path / "records"
+    # Four of eight are right: so are two of the four that are left.
+    for number, sample in enumerate(lm_eval.samples):
+        letter = sample["doc"]["target"] if number % 2 else "Z"
+        sample["resps"] = [[letter]]
+        lm_eval.answer(sample, letter)
+    log = lm_eval.save()
+    again = tmp_path / "again"
+    CliRunner().invoke(app, ["rescore", str(log), "-o", str(again)])
+    done = publish("eee", folder, again, *WHO, "--items")
+    assert done.exit_code == 0, done.output
+    assert "Self-reported" in board_page(folder, tmp_path)
+    (items,) = folder.rglob("*_samples.jsonl")
+    lines = items.read_text("utf-8").splitlines()
+    items.write_text("\n".join(lines[:4]), "utf-8")
+    assert "Self-reported" not in board_page(folder, tmp_path)
+    items.write_text("\n".join([*lines[:6], *lines[4:6]]), "utf-8")
     assert "Self-reported" not in board_page(folder, tmp_path)

@@ -19,7 +19,7 @@ from hkcanto_tasks.catalogue import known_signature
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.errors import LogError
 from hkcanto_tasks.judgements import Judgement
-from hkcanto_tasks.results.logs.items import ItemRows
+from hkcanto_tasks.results.logs.items import ItemRows, LoggedItem
 from hkcanto_tasks.results.runs import Items, Run
 from hkcanto_tasks.results.statistics.estimates import (
     estimate,
@@ -215,7 +215,8 @@ def columns(task: str, *rows: tuple[str, str, str, dict[str, float], str]) -> It
     for place, (subject, question, response, values, reasoning) in enumerate(rows):
         sample = Sample(id=f"{place}", subject=subject, question=question, target="B")
         judged = of.judge(response, sample, reasoning)
-        found.add(sample, replace(judged, values=values or judged.values), response)
+        judged = replace(judged, values=values or judged.values)
+        found.add(LoggedItem(sample, judged, response))
     return found.items()
 
 
@@ -224,7 +225,7 @@ def test_chance_is_one_of_the_options_that_an_item_has() -> None:
     found = ItemRows(of)
     for options in (("甲", "乙", "丙", "丁"), ("甲", "乙", None, None)):
         item = Sample(id=f"{options}", subject="hk_law", choices=options, target="A")
-        found.add(item, of.judge("A", item), "A")
+        found.add(LoggedItem(item, of.judge("A", item), "A"))
     assert sorted(found.items().values["chance"]) == [1 / 4, 1 / 2]
 
 
@@ -262,7 +263,7 @@ def test_the_passages_of_mmlu() -> None:
     rows = ItemRows(task_as_run("hkcanto_mmlu_en"))
     for number, item in enumerate(samples):
         correct = {"acc": float(number % 1000 < 411), "unparsed_rate": 0.0}
-        rows.add(item, Judgement(correct, answer="A"), "A")
+        rows.add(LoggedItem(item, Judgement(correct, answer="A"), "A"))
     items = rows.items()
     figure = mean_estimate(items.values["acc"], items.clusters)
     assert (figure.high - figure.low) / 2 == pytest.approx(0.0081, abs=0.0003)

@@ -18,7 +18,7 @@ from ...errors import LogError
 from ...figures import Figure
 from ...kinds.base import Kind
 from ...signatures import OUTSIDE_THE_PROTOCOL, Signature
-from ..logs.checking import published_signature
+from ..logs.checking import published_signature, uneven_votes
 from ..publishing.eee import LIBRARIES, UNITS
 from ..publishing.runs import MODEL
 from ..runs import UNREAD
@@ -142,6 +142,7 @@ class _ItemScore(msgspec.Struct, frozen=True):
 
 
 class _ItemLine(msgspec.Struct, frozen=True):
+    sample_id: str
     evaluation: _ItemScore
 
 
@@ -267,6 +268,7 @@ def _values(entries: Sequence[_Evaluation], kind: Kind) -> dict[str, Estimate]:
             raise LogError(f"it contradicts itself: it has {name} {counts[name]} times")
         values[name] = _checked_value(entry.score_details, figure, kind)
     _refuse_right_and_unread(values, figures)
+    _refuse_impossible_parts(values, figures)
     return values
 
 
@@ -292,21 +294,51 @@ def _refuse_right_and_unread(
                 )
 
 
+def _refuse_impossible_parts(
+    values: Mapping[str, Estimate],
+    figures: Mapping[str, Figure],
+) -> None:
+    """Refuse an accuracy of a part with more right or wrong answers than all items have.
+
+    Raises:
+        LogError: There is one.
+    """
+    whole = values.get("acc")
+    if whole is None:
+        return
+    for name, part in values.items():
+        figure = figures[name]
+        if figure.averages != "acc" or figure.over != "questions":
+            continue
+        right = part.value * part.items - whole.value * whole.items
+        wrong = part.items - whole.items - right
+        if max(right, wrong) > _ROUNDING:
+            raise LogError(
+                f"it contradicts itself: acc is {whole.value:g}, but {name} is {part.value:g}"
+            )
+
+
 def refuse_other_items(result: PublishedResult, items: bytes) -> None:
-    """Refuse a record whose own file of items has another headline.
+    """Refuse a record whose own file of items has other items, or another headline.
 
     Args:
         result: The record.
         items: The content of its file of items.
 
     Raises:
-        LogError: The items have another mean.
+        LogError: An item occurs more often than others, or the items have another mean.
         MsgspecError: The file is not in the form of such a file.
     """
     figure = result.kind.headline
     if figure.form != "mean" or figure.over != "questions":
         return
     lines = msgspec.json.Decoder(_ItemLine).decode_lines(items)
+    ids = [line.sample_id for line in lines]
+    count = len({*ids})
+    if fault := uneven_votes(ids):
+        raise LogError(f"its file of items: {fault}")
+    if count != result.headline.items:
+        raise LogError(f"its file of items has {count:,} of {result.headline.items:,}")
     mean = fmean(line.evaluation.score for line in lines)
     if not isclose(mean, result.headline.value, abs_tol=_ROUNDING):
         raise LogError(

@@ -15,7 +15,7 @@ from ...data.releases import is_published
 from ...errors import HKCantoError, LogError, OptionError
 from ...kinds.base import Kind
 from ...kinds.judged import Judged
-from ...signatures import OF_A_JUDGE, UNKNOWN, Signature
+from ...signatures import OF_A_JUDGE, OTHER_REQUESTS, UNKNOWN, Signature
 from ...signing import signature_of
 from ...tasks import option_values, task_as_run
 
@@ -23,15 +23,14 @@ _NOT_OPTIONS = (
     "subjects",
     "rationale",
     "rescored",
-    "yaml",
-    "requests",
+    *OTHER_REQUESTS,
     "decoding",
     "reread",
     *OF_A_JUDGE,
 )
 """The parts of a signature that are not options of its kind."""
 
-_OUTSIDE_THE_KIND = ("rationale", "rescored", "yaml", "requests", "reread", *OF_A_JUDGE)
+_OUTSIDE_THE_KIND = ("rationale", *OTHER_REQUESTS, "reread", *OF_A_JUDGE)
 """The parts that a log adds to the signature of its task."""
 
 _MOCK = "mockllm"
@@ -108,6 +107,9 @@ def contradictions(signature: Signature, kind: Kind) -> list[str]:
     """
     ours = signature_of(kind, signature.data)
     differences = ours.differs(signature)
+    rescored_by = dict(signature.options).get("rescored", signature.package)
+    if rescored_by != signature.package:
+        differences["rescored"] = (signature.package, rescored_by)
     outside = {*_OUTSIDE_THE_KIND}
     if not isinstance(kind, Judged):
         outside -= {*OF_A_JUDGE}
@@ -132,6 +134,8 @@ def published_signature(text: str) -> tuple[Signature, Kind]:
         raise LogError(f"its data ({signature.data}) is not a published revision")
     if "subjects" in signature.parts:
         raise LogError("it covers only some subjects")
+    if not signature.parts.keys().isdisjoint(OTHER_REQUESTS):
+        raise LogError("its requests are not the catalogue's")
     kind = kind_of(signature)
     benchmark = kind.task.benchmark
     if not is_published(signature.data, benchmark.release, str(benchmark.home)):

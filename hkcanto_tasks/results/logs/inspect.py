@@ -40,6 +40,7 @@ from .items import (
     Evidence,
     ItemRows,
     Json,
+    LoggedItem,
     NewItemRows,
     Request,
     decode,
@@ -90,7 +91,6 @@ class _Eval(msgspec.Struct):
 class _Log(msgspec.Struct):
     eval: _Eval
     status: str = "started"
-    # Somebody invalidated some samples: Inspect will run these again.
     invalidated: bool = False
     plan: Json = {}
     results: Json | None = None
@@ -130,6 +130,8 @@ class _LoggedSample(msgspec.Struct, gc=False):
     output: Json
     scores: dict[str, Json] | None = None
     error: Any = None
+    # Somebody invalidated it: Inspect will run it again.
+    invalidation: Any = None
     epoch: int = 1
     model_usage: dict[str, Json] = {}
     # Such as a judge's, which `model_usage` includes.
@@ -207,6 +209,7 @@ class _Answers:
         unscored: Number of samples without a score.
         scorers: The names of other scorers of these.
         edited: Number of samples whose score was edited afterwards.
+        invalidated: Whether some sample was invalidated.
         problems: Why samples could not be read.
     """
 
@@ -228,6 +231,7 @@ class _Answers:
         self.unscored = 0
         self.scorers: set[str] = set()
         self.edited = 0
+        self.invalidated = log.invalidated
         self.problems: list[str] = []
 
     @property
@@ -244,6 +248,7 @@ class _Answers:
             self.unscored += 1
             self.scorers |= {*(sample.scores or {})}
             return
+        self.invalidated |= bool(sample.invalidation)
         self.edited += bool((sample.scores or {}).get(_SCORER, {}).get("history"))
         if not self.scored:
             self.sent = _requested(self.planned, sample)
@@ -371,7 +376,7 @@ def _other_model(evaluation: _Eval, answers: _Answers) -> str:
 
 
 def _status(log: _Log, answers: _Answers) -> str:
-    if log.invalidated:
+    if answers.invalidated:
         return "invalidated"
     if log.status == "success" and (answers.unscored or answers.problems):
         return "incomplete"
@@ -576,7 +581,7 @@ def _template(arguments: Mapping[str, Any]) -> str:
 def _requested(planned: Sent, sample: _LoggedSample) -> Sent:
     """Return the settings of the first request. Inspect drops a temperature that a model refuses."""
     with suppress(UNREADABLE):
-        event = _first_request(sample)
+        event = next(_requests(sample))
         config: Json = msgspec.structs.asdict(planned)
         for name, value in (event.get("config") or {}).items():
             if value is not None:
@@ -589,14 +594,15 @@ def _requested(planned: Sent, sample: _LoggedSample) -> Sent:
     return planned
 
 
-def _first_request(sample: _LoggedSample) -> Json:
-    """Return the first event of the model that has a response; one with a role is a judge's."""
+def _requests(sample: _LoggedSample) -> Iterator[Json]:
+    """Yield the events of the model that have a response; one with a role is a judge's."""
     events: list[Json] = msgspec.json.decode(sample.events)
     for event in events:
+        if event.get("event") == "span_begin" and event.get("name") == "scorers":
+            return  # scorers may ask models themselves
         if event.get("event") != "model" or event.get("role") or event.get("error"):
             continue
-        return event
-    raise LogError("no request was logged")
+        yield event
 
 
 # ---------------------------------------------------------------------- usage
@@ -676,57 +682,67 @@ def _add(items: ItemRows, sample: _LoggedSample) -> None:
         judgement = msgspec.structs.replace(
             judgement, values={**judgement.values, **edited}
         )
-    items.add(
+    item = LoggedItem(
         sample.metadata,
         judgement,
         "".join(_parts(message, "text")),
-        reasoning="\n".join(_parts(message, "reasoning")),
-        further=dict(_judge_values(scores)),
-        output_tokens=msgspec.convert(usage.get("output_tokens"), int | None),
-        truncated=truncated,
-        prompt=_prompt(sample) if items.texts else "",
-        requested=msgspec.convert(logged.get("requested"), tuple[str, str] | None),
-        evidence=_evidence(sample) if items.EVIDENCE else None,
+        "\n".join(_parts(message, "reasoning")),
+        dict(_judge_values(scores)),
+        msgspec.convert(usage.get("output_tokens"), int | None),
+        truncated,
+        _prompt(sample) if items.texts else "",
+        msgspec.convert(logged.get("requested"), tuple[str, str] | None),
     )
+    if items.evidence:
+        item = item._replace(evidence=_evidence(sample))
+    items.add(item)
 
 
 def _evidence(sample: _LoggedSample) -> Evidence:
     """Return what a log shows of a request and its response, in each place that has it."""
+    output = sample.output
+    choice: Json = next(iter(output.get("choices") or ()), {})
+    requests = [Request(_turns(_input(sample)))]
+    responses = [*_texts([choice.get("message", {})]), output.get("completion") or ""]
+    models = [output.get("model") or ""]
     messages = msgspec.json.decode(sample.messages, type=list[Json])
-    requests = [_turns(_input(sample))]
-    choice: Json = next(iter(sample.output.get("choices") or ()), {})
-    responses = ["".join(_parts(choice.get("message", {}), "text"))]
-    responses.append(str(sample.output.get("completion") or ""))
     if messages and messages[-1].get("role") == "assistant":
-        requests.append(_turns(messages[:-1]))
-        responses.append("".join(_parts(messages[-1], "text")))
-    events: list[Json] = msgspec.json.decode(sample.events)
+        requests.append(Request(_turns(messages[:-1])))
+        responses += _texts(messages[-1:])
     pool = (msgspec.json.decode(sample.events_data) or {}).get("messages") or []
     attachments: dict[str, str] = msgspec.json.decode(sample.attachments)
-    for event in events:
-        if event.get("event") == "model" and not event.get("role"):
-            sent = [*(event.get("input") or ())]
-            for start, end in event.get("input_refs") or ():
-                sent += pool[start:end]
-            # `inspect score` leaves out the messages of short samples.
-            if sent:
-                requests.append(_turns(sent, attachments))
-    return Evidence([Request(turns) for turns in requests], responses)
+    for event in _requests(sample):
+        sent = [*(event.get("input") or ())]
+        for start, end in event.get("input_refs") or ():
+            sent += pool[start:end]
+        # `inspect score` leaves out the messages of short samples.
+        if sent:
+            settings = event.get("config") or {}
+            requests.append(Request(_turns(sent, attachments), settings=settings))
+        answered = event.get("output") or {}
+        for choice in (answered.get("choices") or ())[:1]:
+            responses += _texts([choice.get("message", {})], attachments)
+        models.append(answered.get("model") or models[0])
+    return Evidence(requests, responses, models=models)
 
 
 def _turns(
     messages: Sequence[Json],
-    attachments: Mapping[str, str] | None = None,
+    attachments: Mapping[str, str] = {},
 ) -> list[tuple[str, str]]:
-    """Return the role and text of messages; long texts of events are attachments."""
-    turns: list[tuple[str, str]] = []
+    """Return the role and text of messages."""
+    roles = [str(message.get("role", "")) for message in messages]
+    return [*zip(roles, _texts(messages, attachments), strict=True)]
+
+
+def _texts(
+    messages: Sequence[Json],
+    attachments: Mapping[str, str] = {},
+) -> Iterator[str]:
+    """Yield the text of each message; long texts of events are attachments."""
     for message in messages:
         text = "".join(_parts(message, "text"))
-        name = text.removeprefix(_ATTACHMENT)
-        if name != text:
-            text = (attachments or {}).get(name, text)
-        turns.append((str(message.get("role", "")), text))
-    return turns
+        yield attachments.get(text.removeprefix(_ATTACHMENT), text)
 
 
 def _input(sample: _LoggedSample) -> list[Json]:

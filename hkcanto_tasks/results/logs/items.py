@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from itertools import chain
-from math import nan
+from math import isnan, nan
 from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -21,6 +21,7 @@ from ...errors import HKCantoError, LogError
 from ...figures import Pair, reasoning_values
 from ...judgements import Judgement
 from ...kinds.base import Kind
+from ...kinds.judged import Judged
 from ...samples import Sample
 from ...signatures import Signature
 from ..runs import Floats, Items, ItemText, Passage, Sent, Settings, clusters_of
@@ -46,10 +47,12 @@ class Request(NamedTuple):
     Attributes:
         messages: Role and text of each message; a plain text has an empty role.
         continuation: The text whose log-likelihood was measured.
+        settings: The settings of generation; empty if this place has none.
     """
 
     messages: Sequence[tuple[str, str]]
     continuation: str = ""
+    settings: Mapping[str, Any] = {}
 
 
 class Evidence(NamedTuple):
@@ -59,13 +62,43 @@ class Evidence(NamedTuple):
         requests: The requests; or one request, in each place that has it.
         responses: The response, in each place that has it.
         likelihoods: The log-likelihood of each continuation.
+        models: The model that answered, in each place that has it.
         chat_template: The text of the chat template; empty if it was not logged.
     """
 
-    requests: Sequence[Request]
+    requests: Sequence[Request] = ()
     responses: Sequence[str] = ()
     likelihoods: Sequence[float] = ()
+    models: Sequence[str] = ()
     chat_template: str = ""
+
+
+class LoggedItem(NamedTuple):
+    """An item as a log has it.
+
+    Attributes:
+        sample: The item.
+        judgement: The judgement of the response; None if the log has none of this version.
+        response: The text that the model wrote.
+        reasoning: The reasoning, if it was logged separately; only rescoring needs it.
+        further: Values of figures outside the catalogue, such as a judge's.
+        output_tokens: The number of tokens that the model wrote; None if unknown.
+        truncated: 1 if the response ended at a length limit, 0 if not; None if unknown.
+        prompt: The prompt as sent.
+        requested: Hashes of the request as sent and of the catalogue's, if logged.
+        evidence: The log's record of its request and response, if the collector wants it.
+    """
+
+    sample: Sample
+    judgement: Judgement | None
+    response: str
+    reasoning: str = ""
+    further: Mapping[str, float | None] = {}
+    output_tokens: float | None = None
+    truncated: float | None = None
+    prompt: str = ""
+    requested: tuple[str, str] | None = None
+    evidence: Evidence = Evidence()
 
 
 class _ItemRow(NamedTuple):
@@ -89,16 +122,25 @@ class _ItemRow(NamedTuple):
 
 
 class ItemRows:
-    """Collects the items of a task; `texts` is whether to keep texts."""
+    """Collects the items of a task.
+
+    Args:
+        kind: The task.
+        texts: Whether to keep texts.
+        evidence: Whether the evidence for each answer is wanted.
+    """
 
     NEEDS_SCORES: ClassVar[bool] = True
     """Whether a response without a judgement is left out."""
 
-    EVIDENCE: ClassVar[bool] = False
-    """Whether the evidence for each answer is wanted."""
-
-    def __init__(self, kind: Kind, texts: bool = False) -> None:
+    def __init__(
+        self,
+        kind: Kind,
+        texts: bool = False,
+        evidence: bool = False,
+    ) -> None:
         self.kind = kind
+        self.evidence = evidence
         self.no_system = False  # whether a user's message had the instruction
         self.texts = texts
         self._pairs = any(figure.form in ("corpus", "rate") for figure in kind.FIGURES)
@@ -132,46 +174,23 @@ class ItemRows:
         """The item of each answer so far."""
         return self._column("id")
 
-    def add(
-        self,
-        sample: Sample,
-        judgement: Judgement | None,
-        response: str,
-        *,
-        reasoning: str = "",
-        further: Mapping[str, float | None] | None = None,
-        output_tokens: float | None = None,
-        truncated: float | None = None,
-        prompt: str = "",
-        requested: tuple[str, str] | None = None,
-        evidence: Evidence | None = None,
-    ) -> None:
+    def add(self, item: LoggedItem) -> None:
         """Add an item.
-
-        Args:
-            sample: The item.
-            judgement: The judgement of the response; None if the log has none of this version.
-            response: The text that the model wrote.
-            reasoning: The reasoning, if it was logged separately; only rescoring needs it.
-            further: Values of figures outside the catalogue, such as a judge's.
-            output_tokens: The number of tokens that the model wrote; None if unknown.
-            truncated: 1 if the response ended at a length limit, 0 if not; None if unknown.
-            prompt: The prompt as sent.
-            requested: Hashes of the request as sent and of the catalogue's, if logged.
-            evidence: The log's record of its request and response; only an audit needs it.
 
         Raises:
             LogError: Its subject is not in the catalogue, or it lacks a judgement.
         """
-        del evidence
+        sample = item.sample
+        judgement = item.judgement
+        truncated = item.truncated
         if judgement is None:
             what = "no scores of this version (--predict_only?)"
             raise LogError(f"{what}: {SCORE_AGAIN}")
         if sample.subject not in self._order:
             what = f"subject {sample.subject!r} of {self.kind.task.name}"
             raise LogError(f"the catalogue of this version has no {what}")
-        if requested:
-            self._requested[sample.id] = requested
+        if item.requested:
+            self._requested[sample.id] = item.requested
         graders = judgement.details.get("grader", "").split(", ")
         self._graders.update(filter(None, graders))
         if judgement.reasoning and not judgement.reasoning.finished:
@@ -181,12 +200,12 @@ class ItemRows:
             pair = Pair(judgement.answer, sample.target, sample.source)
         text: ItemText | None = None
         if self.texts:
-            text = ItemText(prompt, response, judgement.answer, sample.target)
+            text = ItemText(item.prompt, item.response, judgement.answer, sample.target)
         row = _ItemRow(
             id=sample.id,
             subject=sample.subject,
             parts=sample.parts,
-            values=_values(sample, judgement, further or {}),
+            values=_values(sample, judgement, item.further),
             weights=judgement.weights,
             passage=Passage(
                 hash(sample.passage or sample.text),
@@ -195,12 +214,12 @@ class ItemRows:
             question_length=len(sample.text),
             response_length=judgement.length,
             gold=zlib.crc32(sample.target.encode()),
-            output_tokens=output_tokens,
+            output_tokens=item.output_tokens,
             truncated=truncated,
             reason=judgement.reason,
             pair=pair,
             text=text,
-            long_response=_long_response(reasoning + response),
+            long_response=_long_response(item.reasoning + item.response),
         )
         self._rows.append(row)
 
@@ -271,6 +290,45 @@ def _columns_by_name(
     return columns
 
 
+# ---------------------------------------------------------------------- judging again
+
+
+def judged_again(
+    kind: Kind,
+    item: LoggedItem,
+    rubric: str,
+) -> Judgement:
+    """Return this version's judgement of a logged response, or of its log-likelihoods.
+
+    Args:
+        kind: Reads the answers.
+        item: The item, with the evidence if its task compares log-likelihoods.
+        rubric: The rubric of the logged judgements.
+    """
+    sample = item.sample
+    likelihoods = item.evidence.likelihoods
+    if not kind.is_generative and kind.GOLD:
+        if likelihoods:
+            return kind.judge_likelihood(likelihoods[0], sample)
+        if item.judgement:
+            return item.judgement
+    response = item.response
+    if likelihoods:
+        response = _likeliest(kind, sample, likelihoods)
+    judged = kind.judge(response, sample, item.reasoning)
+    if isinstance(kind, Judged) and kind.rubric_hash == rubric:
+        return kind.judged_again(judged, item.judgement)
+    return judged
+
+
+def _likeliest(kind: Kind, sample: Sample, likelihoods: Sequence[float]) -> str:
+    """Return the letter with the highest log-likelihood; empty if one is not a number."""
+    letters = [*kind.lettered(sample)]
+    if len(letters) != len(likelihoods) or any(map(isnan, likelihoods)):
+        return ""
+    return letters[likelihoods.index(max(likelihoods))]
+
+
 # ---------------------------------------------------------------------- decoding
 
 UNREADABLE = Exception
@@ -339,7 +397,8 @@ _IRRELEVANT = re.compile(
     r"api_?key|secret|passw|headers?$|authori[sz]ation|credential|cookie|"
     r"(?<!bos|eos|pad)(?<!think_end)_token$|^token$|"
     r"url$|device|batch|concurrent|"
-    r"max_(retries|connections)|timeout|parallel|gpu_memory|trust_remote_code",
+    r"max_(retries|connections)|timeout|parallel|gpu_memory|trust_remote_code|"
+    r"^cache(_prompt)?$|^tokenize(r_backend|d_requests)$",
     re.IGNORECASE,
 )
 _SECRET = re.compile("auth|key|token|cookie|secret", re.IGNORECASE)

@@ -29,6 +29,7 @@ from .items import (
     Evidence,
     ItemRows,
     Json,
+    LoggedItem,
     NewItemRows,
     Request,
     decode,
@@ -278,7 +279,7 @@ def _run(
         ),
         log_id=str(results.date or ""),
         usage=_usage(head, task, items),
-        contradictions=_contradictions(task),
+        contradictions=_contradictions(task, results),
         cache=str(head.results.config.get("use_cache") or ""),
     )
     if results.rescored is None:
@@ -291,8 +292,10 @@ def _run(
     return replace(run, **original)
 
 
-def _contradictions(task: _Task) -> tuple[str, ...]:
+def _contradictions(task: _Task, results: _Results) -> tuple[str, ...]:
     """Return how the log's signature contradicts the options that lm-eval recorded."""
+    if ("rescored" in task.signature.parts) != (results.rescored is not None):
+        return ("its signature and its record of the original run do not agree",)
     doubt = signature_doubt(
         task.signature,
         str(task.config.get("dataset_name") or ""),
@@ -369,18 +372,20 @@ class _Answers:
         prompt = ""
         if self.items.texts:
             prompt = _request(logged.arguments)[0]
-        self.items.add(
+        item = LoggedItem(
             logged.doc,
             logged.doc.judgement,
             response,
-            reasoning=reasoning,
-            further=logged.further,
-            output_tokens=logged.output_tokens,
-            truncated=logged.truncated,
-            prompt=prompt,
+            reasoning,
+            logged.further,
+            logged.output_tokens,
+            logged.truncated,
+            prompt,
             requested=logged.requested or logged.doc.requested,
-            evidence=self._evidence(logged) if self.items.EVIDENCE else None,
         )
+        if self.items.evidence:
+            item = item._replace(evidence=self._evidence(logged))
+        self.items.add(item)
         self.last_document = max(self.last_document, logged.doc_id)
 
     def _evidence(self, logged: _Logged) -> Evidence:
@@ -390,12 +395,15 @@ class _Answers:
         responses = [_first_text(logged.filtered_resps)]
         likelihoods: list[float] = []
         if self.items.kind.is_generative and raw:
-            responses.append(_first_text(raw))
+            # One response, or several if a task file asks for repeats.
+            responses += map(response_as_text, raw[0])
         elif raw:
             # `[[[log-likelihood, is greedy]], …]`, of texts if lm-eval wrote them.
             likelihoods = [float(_first_text(pairs)) for pairs in raw]
             responses = [str(likelihoods), str(_likelihoods(logged.filtered_resps))]
-        return Evidence(requests, responses, likelihoods, self.chat_template)
+        return Evidence(
+            requests, responses, likelihoods, chat_template=self.chat_template
+        )
 
 
 def _answers(samples: Path, items: ItemRows, chat_template: str) -> _Answers:
@@ -455,15 +463,17 @@ def _requests(arguments: msgspec.Raw) -> Any:
 
 
 def _logged_request(request: Any) -> Request:
-    """Return a request: its messages, or its text, and the continuation if it has one."""
-    prompt, continuation = [*_values(request), "", ""][:2]
+    """Return a request: its messages, or its text, and its continuation or settings."""
+    prompt, further = [*_values(request), "", ""][:2]
     if isinstance(prompt, list) and len(prompt) == 1:
         prompt = prompt[0]  # the named tuple of a chat API
     messages = [("", str(prompt))]
     with suppress(msgspec.MsgspecError):
         turns = msgspec.json.decode(str(prompt), type=list[_Turn])
         messages = [(turn.role, response_as_text(turn.content)) for turn in turns]
-    return Request(messages, continuation if isinstance(continuation, str) else "")
+    if isinstance(further, dict):
+        return Request(messages, settings=further)
+    return Request(messages, str(further))
 
 
 def _values(collection: Any) -> Any:

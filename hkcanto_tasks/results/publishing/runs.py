@@ -132,11 +132,10 @@ def _refusal_of_names(run: Run, models: Mapping[str, Sequence[str]]) -> str:
 
 
 def _bare_name(run: Run) -> str:
-    """Return a model's name without Inspect's provider."""
-    _, _, without_provider = run.model.partition("/")
-    if run.harness == "inspect" and without_provider:
-        return without_provider
-    return run.model
+    """Return a model's name without Inspect's provider: a name, or `openai-api/NAME`."""
+    if run.harness != "inspect":
+        return run.model
+    return re.sub("^(openai-api/)?[^/]+/(?=.)", "", run.model)
 
 
 def _model_and_condition(run: Run) -> Hashable:
@@ -208,9 +207,15 @@ def unusual_decoding(run: Run) -> str:
         return ""
     if run.decoding not in ("greedy", "decoding unknown"):
         words.append(run.decoding)
-    limit = kind_of(run.signature).max_tokens
-    if run.sent.max_tokens not in (None, limit):
-        words.append(f"at most {run.sent.max_tokens:,} tokens, not {limit:,}")
+    kind = kind_of(run.signature)
+    sent = run.sent
+    if sent.max_tokens not in (None, kind.max_tokens):
+        words.append(f"at most {sent.max_tokens:,} tokens, not {kind.max_tokens:,}")
+    if sent.stop and sent.stop != kind.sent_stop(chat=bool(sent.template)):
+        words.append("other stop texts")
+    if sent.reasoning_effort:
+        words.append(f"reasoning effort {sent.reasoning_effort}")
+    words += [f"with {name}" for name, _ in sent.more]
     return ", ".join(words)
 
 

@@ -34,7 +34,7 @@ def reread(runs: Sequence[RescoredRun], reader: str) -> None:
     for run in lettered:
         for scored in run.scored:
             text = _unread_text(scored)
-            answers.append((scored, LoggedAnswer(run.kind, scored.sample, text)))
+            answers.append((scored, LoggedAnswer(run.kind, scored.item.sample, text)))
     calls = _model_calls("--reader", reader)
     replies = _replies("--reader", reader, calls.read_letters, answers)
     for run in lettered:
@@ -50,7 +50,7 @@ def _unread_text(scored: Scored) -> str:
     """Return a response without its reasoning; empty if the rules have read its answer."""
     if scored.judgement.answer:
         return ""
-    split = split_reasoning(scored.response, scored.details.get("reasoning", ""))
+    split = split_reasoning(scored.item.response, scored.item.reasoning)
     return split.answer.strip()
 
 
@@ -69,9 +69,9 @@ def _add_letters(
             shown += 1
             forced += bool(reply.letter)
             failed += bool(reply.failure)
-        further = scored.details.get("further") or {}
         values = _second_look_values(scored, reply)
-        scored.details["further"] = {**further, **values}
+        further = {**scored.item.further, **values}
+        scored.item = scored.item._replace(further=further)
     run.remarks.append(
         f"{reader} read {forced} of {shown:,} answers that the rules left unread; "
         f"{failed} could not be asked"
@@ -88,7 +88,7 @@ def _second_look_values(
     read = scored.judgement.answer
     forced = reply.letter if reply else ""
     answer = read or forced
-    is_right = answer == scored.sample.target
+    is_right = answer == scored.item.sample.target
     flags = (bool(read), bool(forced), not answer, is_right)
     return dict(zip(figures, map(float, flags), strict=True))
 
@@ -112,7 +112,7 @@ def grade(runs: Sequence[RescoredRun], grader: str) -> None:
     for run, kind in with_rubric:
         for scored in run.scored:
             text = scored.judgement.answer  # empty if no judge is shown it
-            answers.append((scored, LoggedAnswer(kind, scored.sample, text)))
+            answers.append((scored, LoggedAnswer(kind, scored.item.sample, text)))
     calls = _model_calls("--grader", grader)
     replies = _replies("--grader", grader, calls.grade, answers)
     for run, kind in with_rubric:

@@ -12,6 +12,7 @@ from ...signatures import UNKNOWN, Signature
 from ...signing import signature_of
 from ...tasks import LoadedTask, load_task
 from ..logs import logs_in
+from ..logs.items import LoggedItem
 from ..runs import Run, SkippedLog
 from .answers import Answer, read_answers
 from .matching import matched_answers
@@ -163,10 +164,13 @@ def _judged_rows(
 ) -> RescoredRows:
     rows = RescoredRows(loaded.kind)
     for answer, sample in matched:
-        details = {}
+        truncated = None
         if answer.finish:
-            details["truncated"] = float(answer.finish in _ENDINGS_AT_LIMIT)
-        rows.add(sample, None, answer.response, reasoning=answer.reasoning, **details)
+            truncated = float(answer.finish in _ENDINGS_AT_LIMIT)
+        item = LoggedItem(
+            sample, None, answer.response, answer.reasoning, truncated=truncated
+        )
+        rows.add(item)
     return rows
 
 

@@ -4,20 +4,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import nan
 from pathlib import Path
-from typing import Any
 
 from ... import __version__
 from ...figures import Figure, item_values, language_of, value
 from ...judgements import Judgement
 from ...kinds.base import Kind
 from ...kinds.judged import Judged
-from ...samples import Sample
 from ...signatures import Signature
 from ...signing import signature_of
 from ...tasks import task_as_run
 from ..logs import read_log
 from ..logs.checking import options_of
-from ..logs.items import ItemRows
+from ..logs.items import ItemRows, LoggedItem, judged_again
 from ..runs import Items, Run, SkippedLog
 
 MARK = ("rescored", __version__)
@@ -26,24 +24,16 @@ MARK = ("rescored", __version__)
 
 @dataclass(slots=True)
 class Scored:
-    """A response with its new and its previous judgement."""
+    """A logged item with its new judgement."""
 
-    sample: Sample
+    item: LoggedItem
     judgement: Judgement
-    before: Judgement | None
-    response: str
-    details: dict[str, Any]  # see `ItemRows.add`
 
     @property
     def is_changed(self) -> bool:
         """Whether the response was judged differently before."""
-        if self.before is None:
-            return False
-        return _outcome(self.before) != _outcome(self.judgement)
-
-
-def _outcome(judgement: Judgement) -> tuple[object, ...]:
-    return judgement.answer, judgement.values, judgement.weights
+        before = self.item.judgement
+        return before is not None and before.outcome != self.judgement.outcome
 
 
 class RescoredRows(ItemRows):
@@ -61,25 +51,17 @@ class RescoredRows(ItemRows):
     NEEDS_SCORES = False
 
     def __init__(self, kind: Kind, rubric: str = "") -> None:
-        super().__init__(kind, texts=True)
+        # A log-likelihood is logged only as evidence.
+        super().__init__(kind, texts=True, evidence=not kind.is_generative)
         self.rubric = rubric
         self.scored = list[Scored]()
         self.collected: Items | None = None
 
-    def add(
-        self,
-        sample: Sample,
-        judgement: Judgement | None,
-        response: str,
-        **details: Any,
-    ) -> None:
+    def add(self, item: LoggedItem) -> None:
         """Judge a response and add it; see `ItemRows.add`."""
-        kind = self.kind
-        judged = kind.judge(response, sample, details.get("reasoning", ""))
-        if isinstance(kind, Judged) and kind.rubric_hash == self.rubric:
-            judged = kind.judged_again(judged, judgement)
-        super().add(sample, judged, response, **details)
-        self.scored.append(Scored(sample, judged, judgement, response, details))
+        judged = judged_again(self.kind, item, self.rubric)
+        super().add(item._replace(judgement=judged))
+        self.scored.append(Scored(item, judged))
 
     def items(self) -> Items:
         """Return the items, which identify the run."""
@@ -113,9 +95,10 @@ class RescoredRun:
         """The old headline; NaN if some response had no score."""
         judgements = []
         for scored in self.scored:
-            if scored.before is None:
+            before = scored.item.judgement
+            if before is None:
                 return nan
-            judgements.append(scored.before)
+            judgements.append(before)
         return self._figure_from(judgements, self.kind.headline)
 
     def figure(self, figure: Figure) -> float:
@@ -126,8 +109,8 @@ class RescoredRun:
     def _figure_from(self, judgements: Sequence[Judgement], figure: Figure) -> float:
         values = []
         for scored, judgement in zip(self.scored, judgements, strict=True):
-            item = item_values([figure], scored.sample, judgement)
-            values.append(item.get(figure.name))
+            values_of_item = item_values([figure], scored.item.sample, judgement)
+            values.append(values_of_item.get(figure.name))
         language = language_of(self.kind.task)
         return value(figure, values, self.kind.categories, language)
 

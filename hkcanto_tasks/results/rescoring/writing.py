@@ -4,11 +4,13 @@ import re
 from collections.abc import Mapping, Sequence
 from math import isnan
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from ...errors import OptionError
 from ...samples import Sample
+from ..logs.items import LoggedItem
 from ..logs.lm_eval import Origin
 from .runs import RescoredRun
 
@@ -77,17 +79,35 @@ def _samples_text(rescored: RescoredRun) -> str:
     """Return the text of a `samples_….jsonl`."""
     lines = []
     for number, scored in enumerate(rescored.scored):
-        sample = scored.sample
+        item = scored.item
+        sample = item.sample
         doc = {name: getattr(sample, name) for name in Sample.__struct_fields__}
         doc["judgement"] = scored.judgement.logged()
-        details = dict(scored.details)
-        prompt = details.pop("prompt", "")
         line = {
             "doc_id": number,
             "doc": doc,
-            "arguments": [[prompt]],
-            "filtered_resps": [scored.response],
-            **details,
+            **_answer(item),
+            "reasoning": item.reasoning,
+            "further": item.further,
+            "output_tokens": item.output_tokens,
+            "truncated": item.truncated,
+            "requested": item.requested,
         }
         lines.append(line)
     return msgspec.json.Encoder().encode_lines(lines).decode()
+
+
+def _answer(item: LoggedItem) -> dict[str, list[Any]]:
+    """Return the requests of an item and their response, or their log-likelihoods."""
+    evidence = item.evidence
+    if not evidence.likelihoods:
+        return {"arguments": [[item.prompt]], "filtered_resps": [item.response]}
+    requests = []
+    for request in evidence.requests:
+        requests.append([request.messages[0][1], request.continuation])
+    likelihoods = [[str(value), "False"] for value in evidence.likelihoods]
+    return {
+        "arguments": requests,
+        "filtered_resps": likelihoods,
+        "resps": [[pair] for pair in likelihoods],
+    }
