@@ -103,10 +103,10 @@ def test_three_models_share_the_error_of_five_percent_between_tasks() -> None:
     law = [*pair("hkcanto_law", 13, 4)]
     law.append(replace(law[0], label="c", model="c"))
     assert "b leads on Hong Kong law" in said(*law)
-    assert ", clearly ahead of 2 of 2 others" in said(*law)
+    assert ", clearly ahead of all 2 others" in said(*law)
     phonology = [*pair("hkcanto_phonology", 3, 3)]
     phonology.append(replace(phonology[0], label="c", model="c"))
-    assert "not clearly ahead of a (1.5); c (1.5)" in said(*law, *phonology)
+    assert "not clearly ahead of a (1.5), c (1.5)" in said(*law, *phonology)
 
 
 def test_a_gain_is_positive_where_lower_is_better_too() -> None:
