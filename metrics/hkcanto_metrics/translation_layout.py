@@ -33,7 +33,7 @@ _RELATED, _COPIED = 0.12, 0.88
 # Lengths relative to the source. Of 3,000 Cantonese references of English texts, 98 % have 0.76 to
 # 1.33 times its length; of Chinese texts, 0.88 to 1.09 times. A summary is much shorter.
 _SUMMARY, _SHORT, _HALF, _COMPLETE = 0.15, 0.3, 0.5, 0.6
-_ENOUGH, _WHOLE, _FULL = 0.7, 0.95, 1.25
+_ENOUGH, _WHOLE, _FULL, _TOO_MUCH = 0.7, 0.95, 1.25, 1.8
 _CHARACTERS_IN_A_WORD = 1.3
 # The size of a source so short that length and wording show less.
 _FEW = 15
@@ -63,7 +63,9 @@ _ARROW = re.compile(r"(?:→|⇒|[-=]>)\s*")
 _ENDS_IN_COLON = re.compile(r"[:：][\s*]*$")
 _BRACKETS = re.compile("[(（)）]")
 _COLON = re.compile("[:：→—]")
+_ENDED = re.compile(r"[。！？!?.…」』”\"*]\s*$")
 _TABLE = re.compile(r"\|.*\|")
+_CLOSERS = re.compile('[」』”’"）)]+')
 _REMARK = ("(", "（", "[")
 _COLONS, _QUOTATION = (":", "："), ("「", "『", "“", '"')
 
@@ -81,6 +83,7 @@ _HEADINGS = (
     "source",
     "named",
     "label",
+    "voice",
 )
 # The headings of the translation.
 _NAMED = {"final", "named", "label"}
@@ -172,6 +175,9 @@ class _Piece(_Part):
         self.gap = gap
         self.heading = heading
         self.kind = "heading" if heading else ""
+        if heading == "entry":
+            self.heading = ""
+            self.kind = "talk"
 
 
 class _Heading(NamedTuple):
@@ -245,6 +251,9 @@ class TranslationReader:
         for kind in [*self.kinds]:
             if any(_begins(kind, line) for line in lines):
                 self.kinds.discard(kind)
+        opening = _SENTENCE_END.split(self.original.folded, maxsplit=1)[0]
+        if _PATTERNS["courtesy"].fullmatch(opening.strip(_MARKS)):
+            self.kinds.discard("courtesy")
         if _PATTERNS["language"].search(self.original.folded):
             self.kinds.discard("about")
         marks = {
@@ -287,6 +296,7 @@ class TranslationReader:
         if not self._is_enough(blocks):
             return Translation(text)
         best, is_ambiguous = self._chosen(blocks)
+        is_ambiguous = is_ambiguous or self._has_too_much(best)
         kept = best.whole.text
         if best.pieces[-1] is pieces[-1]:
             kept += text[sum(map(len, read)) :]
@@ -313,6 +323,12 @@ class TranslationReader:
         if self.is_question or _PATTERNS["missing"].search(source):
             return False
         return _PATTERNS["asking"].search(source) is None
+
+    def _has_too_much(self, block: _Block) -> bool:
+        """Whether lines that nothing tells apart are longer than one translation of the source."""
+        if self.is_short or len(block.pieces) <= self.n_lines:
+            return False
+        return block.whole.size > _TOO_MUCH * self.original.size
 
     def _is_spelt(self, pieces: Sequence[_Piece]) -> bool:
         """Whether a response has a romanisation of the translation."""
@@ -370,6 +386,7 @@ class TranslationReader:
     def _pieces(self, lines: Sequence[str]) -> Iterator[_Piece]:
         """Split lines into pieces, with headings and remarks apart."""
         gap = ""
+        is_first = True
         for line in lines:
             for role, segment in self._segments(line.strip()):
                 rest = segment
@@ -379,6 +396,10 @@ class TranslationReader:
                         if role
                         else self._heading(rest) or ("", self._text_length(rest))
                     )
+                    # A note has nothing to explain yet: "Beware: …" in the source.
+                    if heading == "notes" and is_first and "colon" not in self.kinds:
+                        heading, end = "", self._text_length(rest)
+                    is_first = False
                     yield _Piece(rest[:end].strip(), gap, heading)
                     gap = " " if rest[:end][-1].isspace() else ""
                     rest = rest[end:].strip()
@@ -389,7 +410,15 @@ class TranslationReader:
         quoted = self._quotations(line)
         if quoted:
             return quoted
-        return [("", segment) for segment in self._cells(line)]
+        cells = self._cells(line)
+        if not _TABLE.fullmatch(line):
+            return [("", cell) for cell in cells]
+        segments = []
+        for cell in cells:
+            is_short = _Part(cell).size < _HALF * self.original.size
+            is_entry = is_short and not self._heading(cell)
+            segments.append(("entry" if is_entry else "", cell))
+        return segments
 
     def _quotations(self, line: str) -> list[tuple[str, str]]:
         """The translations that a line quotes, and what it says about them."""
@@ -411,7 +440,7 @@ class TranslationReader:
 
     def _role_before(self, text: str) -> str:
         """The kind of the quotation after a text."""
-        heading = self._heading(text.strip())
+        heading = self._heading(text.strip().rstrip(":： ") + ":")
         return heading[0] if heading else "label"
 
     def _may_be_all(self, part: _Part) -> bool:
@@ -452,7 +481,8 @@ class TranslationReader:
                 heading[0]
             )
             if "about" in self.kinds or is_marked:
-                return name, heading.end() + self._closing_length(
+                role = "label" if name == "voice" else name
+                return role, heading.end() + self._closing_length(
                     folded, marks, heading
                 )
         return self._announcement(text, folded)
@@ -487,7 +517,11 @@ class TranslationReader:
             return 0
         label = _Part(head[0])
         rest = _Part(folded[head.end() :])
-        is_name = {*label.units} <= {*self.original.units}
+        # Who speaks, "Tommy講：", has the source's names.
+        words = {*label.units}
+        if not label.chinese:
+            words = {unit for unit in words if not _HAN_CHARACTER.match(unit)}
+        is_name = words <= {*self.original.units}
         if is_name or rest.size < _COMPLETE * self.original.size:
             return 0
         is_foreign = self._is_foreign(label) and not self._is_foreign(rest)
@@ -517,7 +551,8 @@ class TranslationReader:
     def _opens(name: str, text: str, folded: str) -> int:
         """The length of an opening about translating, before other text."""
         head = _PATTERNS[name].match(folded)
-        if head is None or not _PATTERNS["about"].search(head[0]):
+        spoken = "tells" if name == "opening" else "about"
+        if head is None or not _PATTERNS[spoken].search(head[0]):
             return 0
         return head.end() if _UNIT.search(text, head.end()) else 0
 
@@ -557,7 +592,8 @@ class TranslationReader:
         piece = _Piece(statement[0].strip() if statement else after, "")
         if {*piece.units} <= {*self.original.units}:
             return False
-        if any(kind in self.kinds and _begins(kind, piece.text) for kind in _TAILS):
+        tails = [kind for kind in _TAILS if self._is_frame(kind, piece, share, 0)]
+        if tails and (tails != ["comment"] or self._is_about(piece)):
             return True
         is_alternative = piece.size >= _HALF * self.original.size
         if is_alternative and "item" in self.kinds and _begins("item", piece.text):
@@ -572,8 +608,16 @@ class TranslationReader:
         """Where a remark in brackets at the end of a text begins."""
         opening = max(text.rfind("("), text.rfind("（"))
         is_closed = text.rstrip("。. ").endswith((")", "）"))
-        is_remark = opening > 0 and is_closed and "brackets" in self.kinds
-        return opening if is_remark else len(text)
+        if opening <= 0 or not is_closed or "brackets" not in self.kinds:
+            return len(text)
+        # Brackets inside a sentence may be part of it.
+        inside = _Part(text[opening:])
+        is_name = {*inside.units} <= {*self.original.units}
+        is_foreign = inside.chinese != _Part(text[:opening]).chinese and not is_name
+        is_inside = not _ENDED.search(text[:opening])
+        if is_inside and not (is_foreign or self._is_about(inside)):
+            return len(text)
+        return opening
 
     def _is_about(self, part: _Part) -> bool:
         """Whether a text speaks of translating, although the source does not."""
@@ -584,14 +628,14 @@ class TranslationReader:
         """The texts that may be the translation, each under its heading."""
         blocks: list[_Block] = []
         heading = _Heading()
-        known = ""  # the translation as far as it is known
         size = 0.0
         goes_on = False
-        for piece, after in pairwise([*pieces, _Piece("", "")]):
-            share = size / self.original.size
-            piece.kind = piece.kind or self._kind(piece, after.text, share, known)
-            heading = self._below(piece, heading, share)
+        self._name_kinds(pieces)
+        for piece in pieces:
+            heading = self._below(piece, heading, size / self.original.size)
             if piece.kind not in _TEXTS:
+                if blocks and _begins("chosen", piece.text):
+                    blocks[-1].heading = "final"
                 goes_on = False
                 continue
             if goes_on and self._is_alternative(piece, blocks[-1]):
@@ -602,8 +646,28 @@ class TranslationReader:
             goes_on = True
             if piece.kind in ("text", "loose") and heading.role not in _ASIDES:
                 size += piece.size
-                known += piece.text if piece.kind == "text" else ""
         return blocks
+
+    def _name_kinds(self, pieces: Sequence[_Piece]) -> None:
+        """Name the kind of each piece."""
+        heading = _Heading()
+        known = ""  # the translation as far as it is known
+        size = 0.0
+        for piece, after in pairwise([*pieces, _Piece("", "")]):
+            share = size / self.original.size
+            piece.kind = piece.kind or self._kind(piece, after.text, share, known)
+            heading = self._below(piece, heading, share)
+            if piece.kind in ("text", "loose") and heading.role not in _ASIDES:
+                size += piece.size
+                known += piece.text if piece.kind == "text" else ""
+        sure = sum(piece.size for piece in pieces if piece.kind == "text")
+        if sure >= _WHOLE * self.original.size:
+            return
+        # Without the lines that share nothing with the source, the translation is not whole.
+        for piece, after in pairwise([*pieces, _Piece("", "\n\n")]):
+            is_beside = piece.gap.count("\n") < 2 or after.gap.count("\n") < 2
+            if piece.kind == "loose" and is_beside:
+                piece.kind = "text"
 
     def _below(self, piece: _Piece, heading: _Heading, share: float) -> _Heading:
         """The kind of text below a piece."""
@@ -654,8 +718,12 @@ class TranslationReader:
         """The kind of a piece that is no text, or that speaks to the user; else empty."""
         if self._is_frame("rule", piece, share, _COMPLETE):
             return "rule"
+        if _CLOSERS.fullmatch(piece.text) and share:
+            return "text"
         if not piece.units or piece.text.startswith("```"):
             return "mark"
+        if "brackets" in self.kinds and _begins("chosen", piece.text):
+            return "talk"
         if not share and self._is_frame("courtesy", piece, share, 0):
             return "courtesy"
         for kind, least in _TAILS.items():
@@ -671,7 +739,13 @@ class TranslationReader:
             return False
         if least and self.n_lines > 1:
             least = _COMPLETE
-        return share >= least and _begins(kind, piece.text)
+        if share < least or not _begins(kind, piece.text):
+            return False
+        is_question = kind == "offer" and _QUESTION.search(piece.text) is not None
+        return (
+            not (is_question and self.is_question)
+            or _PATTERNS["help"].search(piece.folded) is not None
+        )
 
     def _is_copy(self, piece: _Piece) -> bool:
         """Whether a piece repeats the source."""
@@ -696,15 +770,20 @@ class TranslationReader:
             return True
         if "colon" in self.kinds and self._is_entry(piece):
             return True
-        if share < _SHORT or "quotes" not in self.kinds:
+        if "quotes" not in self.kinds:
             return False
+        quoted = _QUOTED.findall(piece.text)
+        if share < _SHORT:
+            words = _Part(" ".join(quoted))
+            is_entry = len(quoted) > 1 and words.size > _HALF * piece.size
+            is_short = piece.size < _COMPLETE * self.original.size
+            return is_short and is_entry and any(map(self.source.__contains__, quoted))
         if (
             "item" in self.kinds
             and _begins("item", piece.text)
             and not _begins("item", known)
         ):
             return True
-        quoted = _QUOTED.findall(piece.text)
         return any(
             (share >= _COMPLETE and word in known) or (word[1:] and word in self.source)
             for word in quoted
@@ -716,6 +795,9 @@ class TranslationReader:
         if entry is None:
             return False
         word = _Part(entry[1].strip())
+        rest = piece.size - word.size
+        if rest >= _COMPLETE * self.original.size and not self.is_short:
+            return False
         is_word = word.folded.lower() in self.original.folded.lower()
         return is_word and word.size < _COMPLETE * self.original.size
 
@@ -752,17 +834,33 @@ class TranslationReader:
         start = 0
         for end in range(1, len(block.pieces) + 1):
             run = self._run(block, start, end)
-            if not self._is_complete(run):
+            if not self._is_complete(run) or self._goes_on_below(block, run, end):
                 continue
             # Lines before it may go on with the source.
             shorter = self._run(block, start + 1, end)
-            while self._is_complete(shorter) and not _is_open(run):
+            while self._is_complete(shorter) and self._is_apart_below(run):
                 start += 1
                 run = shorter
                 shorter = self._run(block, start + 1, end)
             runs.append(run)
             start = end
         return runs or [block]
+
+    def _is_apart_below(self, run: _Block) -> bool:
+        """Whether the first piece of a run is no part of the translation in the others."""
+        first, second = run.pieces[:2]
+        if first.text.endswith(_COLONS) or second.text.startswith(_REMARK):
+            return False
+        return second.gap != "\n" or not self._is_related(first)
+
+    @staticmethod
+    def _goes_on_below(block: _Block, run: _Block, end: int) -> bool:
+        """Whether the next line goes on with the text: it is no paragraph and repeats nothing."""
+        if end == len(block.pieces):
+            return False
+        below = block.pieces[end]
+        is_line = below.gap == "\n" and not below.text.startswith(_REMARK)
+        return is_line and below.share(run.whole) < _HALF
 
     @staticmethod
     def _run(block: _Block, start: int, end: int) -> _Block:
@@ -774,7 +872,7 @@ class TranslationReader:
     def _is_one(self, block: _Block) -> bool:
         """Whether a block is no longer than one translation."""
         is_as_long = block.whole.size <= _FULL * self.original.size
-        return len(block.pieces) <= self.n_lines or (is_as_long and not self.is_short)
+        return len(block.pieces) <= self.n_lines or is_as_long
 
     def _is_complete(self, run: _Block) -> bool:
         """Whether a run says as much as the source."""
@@ -796,11 +894,11 @@ class TranslationReader:
             run.kind != "other" and size >= _SUMMARY,
             run.heading not in _ASIDES,
             run.heading != "draft",
+            run.kind != "copy" and size >= _HALF,
             self._language_rank(run) if size >= _HALF and is_related else 0,
             not run.is_remark,
             min(size, _COMPLETE) if is_related else 0.0,
             run.heading != "later",
-            run.kind != "copy",
             run.heading == "final",
             self.is_short and run.heading in _NAMED,
             self._evidence(run.whole),
@@ -872,12 +970,6 @@ class TranslationReader:
             return "notes"
         is_version = piece.chinese == translation.chinese
         return "second version" if is_version else "back-translation"
-
-
-def _is_open(run: _Block) -> bool:
-    """Whether the second piece of a run cannot begin a translation."""
-    first, second = run.pieces[:2]
-    return first.text.endswith(_COLONS) or second.text.startswith(_REMARK)
 
 
 def _is_about_wording(head: str) -> bool:

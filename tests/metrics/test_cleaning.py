@@ -563,7 +563,7 @@ def test_a_list_of_words_with_their_meanings_is_not_the_translation() -> None:
 def test_a_version_does_not_begin_at_a_remark_in_brackets() -> None:
     text = "佢五點返屋企（當地時間）。\n佢五點返咗屋企。（備註：地道）"
     kept = clean_output(text, source="He got home at five.", language="yue").text
-    assert kept == "佢五點返屋企"
+    assert kept == "佢五點返屋企（當地時間）。"
 
 
 def test_a_remark_in_brackets_is_never_the_translation() -> None:

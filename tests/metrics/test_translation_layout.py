@@ -212,3 +212,112 @@ def test_refusals_and_questions_back_are_told_from_translations() -> None:
         ("I'm sorry, but I can't come tonight.", "對唔住，我今晚嚟唔到。"),
     ]:
         assert not clean_output(translation, source=source, language="yue").refused
+
+
+# Honest translations that have a mark of something else: a word of courtesy, a note, an option, a
+# name before speech, a number, brackets, words about language, a question, several lines.
+HONEST = [
+    ("Perhaps one day you will thank me.", "或者有一日你會多謝我。"),
+    ("佢哋去咗東京、大阪同京都玩。", "Or Osaka, they said, or Kyoto and Tokyo."),
+    ("Beware: the floor is wet.", "注意：地下好濕。"),
+    ("冇錯！佢就係嗰個人。", "Yes! He is the man."),
+    ("當然，冇人會信佢講嘅嘢。", "Of course. Nobody will believe what he says."),
+    (
+        'Uncle Bob said "Dinner first. Then homework."',
+        "Uncle Bob話：「食飯先。跟住做功課。」",
+    ),
+    ("Two to three million people came.", "有2、300萬人嚟咗。"),
+    ("佢想做其中一個「兄弟」。", "He wants to be one of the boys (or girls)."),
+    (
+        "Writing is often harder than speaking. That is true of letters.",
+        "書面語通常難過口語。寫信就係咁。",
+    ),
+    (
+        "聽日我哋去行山，你有冇興趣一齊去？",
+        "We are going hiking tomorrow. Would you like to join us?",
+    ),
+    ("I'm sorry, I can't help you with that.", "唔好意思，呢樣嘢我幫唔到你。"),
+    (
+        "There are many things to buy before we leave for the trip.",
+        "出發之前。有好多嘢需要買。",
+    ),
+    (
+        "He said: stay here and wait for me until noon.",
+        "佢話：「留喺度，等我到晏晝。\n」",
+    ),
+    (
+        "The hens lay eggs in the morning. They also keep the garden free of slugs.",
+        "啲雞乸朝早生蛋。\n佢哋仲會食晒花園啲蛞蝓。",
+    ),
+    (
+        "雨這麼大還開得這麼快，你以為自己是賽車手嗎？",
+        "落咁大雨仲揸咁快，\n你當自己係車手呀？",
+    ),
+    (
+        "Both brothers agreed in the end although it took them all night to decide.",
+        "最後。兩兄弟都制。兩個都傾咗成晚先至決定到。",
+    ),
+]
+
+
+def test_nothing_is_cut_from_an_honest_translation() -> None:
+    for source, translation in HONEST:
+        language = "en" if translation.isascii() else "yue"
+        cleaned = clean_output(translation, source=source, language=language)
+        assert (cleaned.text, cleaned.removed) == (translation, ()), source
+        assert not cleaned.ambiguous, source
+
+
+def test_a_translation_with_words_of_its_frame_is_found() -> None:
+    source, translation = (
+        "I'm sorry, I can't help you with that.",
+        "唔好意思，呢樣嘢我幫唔到你。",
+    )
+    for layout in [
+        "The translation is:\n\n{}",
+        '{}\n\nNote: "唔好意思" is polite.',
+        "{}\n\nWould you like me to explain it?",
+        "{}\n\n(Sorry, I can't help you with this.)",
+    ]:
+        cleaned = clean_output(
+            layout.format(translation), source=source, language="yue"
+        )
+        assert (cleaned.text, cleaned.refused) == (translation, False), layout
+
+
+def test_the_translation_that_a_model_prefers_is_kept() -> None:
+    source, translation, other = STINGY
+    for layout in [
+        "Here are two options:\n\n1. {A}\n2. {T} (recommended)",
+        "1. {A}\n2. {T}\n\nI'd recommend option 2:\n{T}",
+        "{A}\n\nOn second thought, a better version is:\n\n{T}",
+        '{T}\n\nAlternatively, you could say "{A}".',
+        "{T}\n\n如果想再口語啲，可以講「{A}」。",
+        "{T}\n\n| Word | Meaning |\n|---|---|\n| 孤寒 | stingy |",
+        '"stingy" becomes "孤寒".\n\nSo the full sentence is:\n\n{T}',
+    ]:
+        text = layout.format(T=translation, A=other)
+        cleaned = clean_output(text, source=source, language="yue")
+        assert (cleaned.text, cleaned.ambiguous) == (translation, False), text
+
+
+def test_a_copy_of_the_source_is_not_the_translation() -> None:
+    source, translation = (
+        "他昨天晚上喝多了，今天早上起不來。",
+        "佢琴晚飲大咗，今朝起唔到身。",
+    )
+    for layout in ["{S}\n\n{T}", "{S}\n\n↓\n\n{T}"]:
+        text = layout.format(S=source, T=translation)
+        cleaned = clean_output(text, source=source, language="yue")
+        assert (cleaned.text, cleaned.ambiguous) == (translation, False)
+
+
+def test_lines_that_nothing_tells_apart_are_ambiguous() -> None:
+    source = (
+        "The hens lay eggs in the morning. They also keep the garden free of slugs."
+    )
+    translation = "啲雞乸朝早生蛋。佢哋仲會食晒花園啲蛞蝓。"
+    joke = "從前有個財主，屋企有座金山。\n佢日日淨係食白粥。\n隔籬屋都笑佢。"
+    cleaned = clean_output(f"{translation}\n{joke}", source=source, language="yue")
+    assert cleaned.text.startswith(translation)
+    assert cleaned.ambiguous
