@@ -26,7 +26,8 @@ class Cleaned:
             ``reasoning``, ``special tokens``, ``code fence``, ``JSON``, ``label``, ``marks``,
             ``quotes``. Other text: ``excess``, ``preamble``, ``romanisation``, ``notes``,
             ``back-translation``, ``second version``, ``other turn``.
-        ambiguous: Whether several parts could be the translation; all of them are kept.
+        ambiguous: Whether several parts could be the translation. The first of several
+            alternatives is kept; lines that nothing tells apart are all kept.
         refused: Whether the text refuses to translate or to sum up; found only if the source is
             given and does not refuse anything itself.
     """
@@ -49,7 +50,7 @@ def clean_output(text: str, *, source: str = "", language: str = "") -> Cleaned:
     ``普通话翻译:``, ``**Cantonese:**``. Quotation marks, Markdown and tags are removed if they
     enclose the whole text; JSON is replaced by its texts. Text around the translation is removed
     only if ``source`` is given: introductory sentences, notes, romanisation, back-translations,
-    other versions, other turns. If several parts could be the translation, all stay. A response is
+    other versions, other turns. A response is
     cut after 100,000 characters, because it is in a loop.
 
     Args:

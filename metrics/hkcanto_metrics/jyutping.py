@@ -24,7 +24,7 @@ _WORD = re.compile("([a-z]+)([0-9]?)")
 _GAP = re.compile(r"[\s,-]*")
 # Text in brackets without a toned syllable.
 _GLOSS = re.compile(
-    r"(?<![a-z])[(\[【](?![^()\[\]【】]*[a-z][1-6])[^()\[\]【】]*[)\]】](?![a-z])"
+    r"(?<![a-z])[(\[【](?![^()\[\]【】]*[a-z][1-6])[^()\[\]【】]*[)\]】](?![a-z:])"
 )
 _GOLD_PIECE = re.compile(
     r"\((?P<group>[^()]*)\)|(?P<literal>[^()|]+)|(?P<stray>.)", re.DOTALL
@@ -186,7 +186,9 @@ def extract_jyutping(response: str) -> str:
     if n_single > 1 and n_single == len(_TONED_SYLLABLE.findall(text)):
         return ""
     readings = _readings(text)
-    return " ".join(_chosen(readings).tokens) if readings else ""
+    if all(reading.is_partial for reading in readings):
+        return ""
+    return " ".join(_chosen(readings).tokens)
 
 
 # Tones as LaTeX and HTML set them.
@@ -223,6 +225,18 @@ _WHOLE = re.compile(
     r"|.{0,12}(?:together|combined|full sentence|complete)|[完整全合最答]|[更修改訂订][正訂订]|正[確确]"
     r"|.{0,6}(?:全句|整句|完整|合起|最終|最终))"
 )
+# One of several tries, of which the last counts.
+_DRAFT = re.compile(r"\W*(?:version\s?\d\W+)?(?:draft|attempt|try|trial|第[一二三四1-4][稿次版])")
+_CORRECTED = re.compile(
+    r"\b(?:correct(?:ed|ion)?|revised|fixed|final)\b|[改更修][為为正成]|[應应][該该]?[係系是]"
+)
+# Readings of some words only.
+_PARTIAL = re.compile(
+    r"\b(?:important|key|main|difficult|hard|tricky|some)\b.{0,12}\bwords?\b"
+    r"|(?:重點|重点|關鍵|关键|主要|[難难])的?[字詞词]"
+)
+# A second reading of the sentence in the same line.
+_OR = re.compile(r"\s(?:or|/)\s|\s?或者?\s?")
 _HALF = 0.5
 # A character and its reading, as one says them of hard words: 今係 gam1.
 _ONE_BY_ONE = re.compile(
@@ -239,6 +253,8 @@ class _Reading:
     is_whole: bool
     is_list: bool
     is_labelled: bool
+    is_draft: bool = False
+    is_partial: bool = False
     n_lines: int = 1
 
     def is_followed_by(self, reading: _Reading) -> bool:
@@ -306,19 +322,38 @@ def _reading(
     label = before if is_labelled else heading
     prose = _PROSE.search(rest)
     explanation = _EXPLANATION.search(rest)
-    tokens = _TOKEN.findall(
-        rest,
-        0,
-        min(end.start() for end in (prose, explanation, _END.search(rest)) if end),
-    )
+    ends = (prose, explanation, _END.search(rest))
+    end = min(match.start() for match in ends if match)
+    tokens = _TOKEN.findall(_first_of_two(rest[:end]))
     is_explained = prose is not None and len(tokens) < _FEWEST_BEFORE_PROSE
     # 拼音 names any romanisation; that of Mandarin has syllables that Cantonese lacks.
     is_foreign = "拼音" in label and not all(map(is_valid, tokens))
-    is_note = bool(
+    is_draft = _DRAFT.match(label) is not None
+    is_note = is_draft or bool(
         is_explained or is_foreign or _NOTE.match(label) or _ALSO_READ.search(before)
     )
-    is_whole = _WHOLE.match(label) is not None
-    return _Reading(tokens, is_note, is_whole, is_item, is_labelled)
+    is_whole = bool(_WHOLE.match(label) or _CORRECTED.search(label))
+    is_partial = _PARTIAL.search(label) is not None
+    return _Reading(
+        tokens,
+        is_note,
+        is_whole,
+        is_item,
+        is_labelled,
+        is_draft,
+        is_partial,
+    )
+
+
+def _first_of_two(text: str) -> str:
+    """The first of two readings that ``or`` or a slash joins, if both are about as long."""
+    joint = _OR.search(text)
+    if joint is None:
+        return text
+    first = len(_TONED_SYLLABLE.findall(text, 0, joint.start()))
+    second = len(_TONED_SYLLABLE.findall(text, joint.end()))
+    are_equal = min(first, second) > 1 and abs(first - second) <= _HALF * first
+    return text[: joint.start()] if are_equal else text
 
 
 def _start(line: str) -> int | None:
@@ -337,13 +372,20 @@ def _start(line: str) -> int | None:
 
 def _chosen(readings: list[_Reading]) -> _Reading:
     """The reading that is the answer: the first that may be of the whole sentence."""
-    own = [reading for reading in readings if not reading.is_note] or readings
+    own = [reading for reading in readings if not reading.is_note]
+    if not own:
+        drafts = [reading for reading in readings if reading.is_draft]
+        own = drafts[-1:] or readings
     longest = max(reading.size for reading in own)
     long = [reading for reading in own if reading.size >= _HALF * longest]
     whole = [reading for reading in long if reading.is_whole]
+    if whole:
+        return whole[-1]
     # One item alone, such as a sentence and its reading, is no list.
-    plain = [reading for reading in long if reading.n_lines == 1 or not reading.is_list]
-    return (whole[-1:] or plain or long)[0]
+    for reading in long:
+        if reading.n_lines == 1 or not reading.is_list:
+            return reading
+    return long[0]
 
 
 def normalize_as_published(response: str) -> str:

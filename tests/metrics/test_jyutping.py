@@ -216,3 +216,35 @@ def test_a_correction_is_the_reading_and_single_characters_are_none() -> None:
         ("答案係 nei5 hou2", "nei5 hou2"),
     ]:
         assert extract_jyutping(response) == reading, response
+
+
+def test_the_last_of_several_tries_is_read() -> None:
+    for text in [
+        "Draft 1: nei5 hou3 maa1\nDraft 2: nei5 hou2 maa3",
+        "第一稿：nei5 hou3 maa1\n第二稿：nei5 hou2 maa3",
+        "Attempt 1: nei5 hou3 maa1\nAttempt 2: nei5 hou2 maa3",
+        "nei5 hou3 maa1\n\nThe corrected version is nei5 hou2 maa3",
+        "nei5 hou3 maa1\n\nWait, that's wrong. The correct Jyutping is:\nnei5 hou2 maa3",
+        "nei5 hou3 maa1\n\n改為：nei5 hou2 maa3",
+        "Version 1 (draft): nei5 hou3 maa1\nVersion 2 (final): nei5 hou2 maa3",
+    ]:
+        assert extract_jyutping(text) == "nei5 hou2 maa3", text
+
+
+def test_the_first_of_two_equal_readings_in_a_line_is_read() -> None:
+    for joint in (" or ", " / ", " 或者 "):
+        assert (
+            extract_jyutping(f"nei5 hou2 maa3{joint}lei5 hou2 maa3") == "nei5 hou2 maa3"
+        )
+    assert extract_jyutping("nei5 hou2 / maa3 hou2 hou2 aa3").count(" ") == 5
+
+
+def test_readings_of_some_words_are_not_the_sentence() -> None:
+    for text in [
+        "The important words are: 開心 (hoi1 sam1).",
+        "唔難讀，只標難字：開心（hoi1 sam1）",
+        "I'll only give the difficult words: hoi1 sam1 (開心)",
+    ]:
+        assert extract_jyutping(text) == "", text
+    text = "ngo5 hou2 hoi1 sam1\n\nKey words:\n- 開心: hoi1 sam1"
+    assert extract_jyutping(text) == "ngo5 hou2 hoi1 sam1"
