@@ -271,6 +271,8 @@ class TaskDefinition(Declared, frozen=True):
         examples_from_test: Number of test rows, from the first, that are worked examples and not
             scored.
         variants: Variants of the task, each a task with its own name.
+        editions: Value of the option `data` → list of checksums, as of `[github]`, of the files
+            that replace those of the release, such as corrected ones.
         titles: Category, set or type → its human-readable title.
     """
 
@@ -307,6 +309,7 @@ class TaskDefinition(Declared, frozen=True):
     dev_rows: _FromZero = 5
     examples_from_test: _FromZero = 0
     variants: tuple[Variant, ...] = ()
+    editions: dict[str, str] = {}
     titles: dict[str, str] = {}
 
     def __post_init__(self) -> None:

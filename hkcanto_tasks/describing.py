@@ -148,6 +148,7 @@ def describe(
     names = str(settings.pop("subjects", "")).split(",")
     subjects = [subject for subject in names if subject]
     declared_shots = settings.pop("shots", None)
+    _refuse_unknown_edition(task, settings)
     if shots is None:
         shots = declared_shots
     kind = task_as_run(task.name, subjects, shots=shots, **settings)
@@ -156,6 +157,17 @@ def describe(
         subjects = subjects or [subject.name for subject in kind.task.subjects]
         kind = task_as_run(kind.task.whole, subjects, shots=kind.shots, **settings)
     return _description(kind, _chosen(kind, subjects, settings))
+
+
+def _refuse_unknown_edition(task: TaskVariant, settings: dict[str, Any]) -> None:
+    """Remove the option `data`: the prompt that is shown is one of the sample data.
+
+    Raises:
+        OptionError: The task has no such data.
+    """
+    known = ["release", *task.definition.editions]
+    if len(known) > 1 and settings.pop("data", "release") not in known:
+        raise OptionError(f"{task.name}: data is {' or '.join(known)}.")
 
 
 def _chosen(
@@ -287,6 +299,9 @@ def _options(kind: Kind) -> Iterator[OptionHelp]:
     if len(task.subjects) > 1:
         subjects = "Only these subjects."
         yield OptionHelp("subjects", values["subjects"], "all", subjects)
+    if "data" in values:
+        files = "The release's own files, or those that replace them."
+        yield OptionHelp("data", values["data"], "release", files)
     helps = attributes(type(kind).Options)
     defaults = msgspec.structs.asdict(task_as_run(task.name).options)
     for name, default in defaults.items():

@@ -159,6 +159,8 @@ def _option_values(task: TaskVariant, kind: type[Kind]) -> dict[str, str]:
     for option, hint in get_type_hints(kind.Options).items():
         literals = " or ".join(sorted(map(str, get_args(hint))))
         values[option] = literals or words.get(hint, "a number")
+    if task.definition.editions:
+        values["data"] = " or ".join(["release", *task.definition.editions])
     if "prompt" in values:
         values["prompt"] = ", ".join(task.definition.prompts)
         if kind.SCAFFOLD:
@@ -415,8 +417,8 @@ def load_task(
         shots: Number of worked examples in the prompt; by default the task's own.
         multiturn: Whether each worked example is its own turn in a chat.
         allow_absent: Return a task without samples if the data lacks all of its subjects.
-        data: `sample` for the sample data, `release` for the release; by default what the
-            environment variable `HKCANTO_DATA` says.
+        data: `sample` for the sample data, `release` for the release, or one of the task's
+            `editions`; by default what the environment variable `HKCANTO_DATA` says.
         options: See the kind's `Options`, e.g. `examples="release"`.
 
     Returns:
@@ -438,7 +440,7 @@ def load_task(
     )
     _warn_of_unknown_variables()
     asked = kind.task.subjects
-    folder = locate(kind.task.benchmark, data)
+    folder = locate(kind.task.benchmark, data, kind.definition.editions)
     release = ReleaseRows(folder, kind.task, kind.headerless)
     rows = scored_rows(kind, release)
     if not rows.samples and not allow_absent:

@@ -9,12 +9,14 @@
 """
 
 import os
+from collections.abc import Mapping
 from fnmatch import fnmatch
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 
 from ..declarations import Benchmark
-from ..errors import DataNotFound, on_disk
+from ..errors import DataCorrupt, DataNotFound, on_disk
 from ..printable import warn_once
 from . import fetch
 from .fetch import DataFolder
@@ -24,23 +26,31 @@ from .releases import (
     HubDataset,
     Registry,
     inside,
+    read_registry,
     recorded_files,
 )
+from .tables import is_file, no_file, read_bytes, refusal
 
 
-def locate(benchmark: Benchmark, source: str | None = None) -> DataFolder:
+def locate(
+    benchmark: Benchmark,
+    source: str | None = None,
+    editions: Mapping[str, str] = MappingProxyType({}),
+) -> DataFolder:
     """Find a benchmark's data in the location that the environment sets.
 
     Args:
         benchmark: The benchmark.
-        source: A value to take in place of that of `HKCANTO_DATA`.
+        source: A value to take in place of that of `HKCANTO_DATA`, or one of the editions.
+        editions: Edition of a release on GitHub → its list of checksums.
 
     Returns:
         The folder. Nothing is downloaded before a file is requested.
 
     Raises:
         CatalogueError: The benchmark names a folder outside its own, or its registry is wrong.
-        DataCorrupt: The registry of an earlier download is damaged.
+        DataCorrupt: The registry of an earlier download is damaged, or a file in the user's folder
+            is not that of the edition.
         DataNotFound: `HKCANTO_DATA` has an unknown value, the folder does not exist, or other users
             can change the cache.
 
@@ -60,6 +70,8 @@ def locate(benchmark: Benchmark, source: str | None = None) -> DataFolder:
             raise DataNotFound(f"{root}, the data of {name}, is not a folder.")
         return DataFolder(name, "own", root)
     source = source or os.environ.get("HKCANTO_DATA") or "release"
+    if isinstance(release, GitHubRelease) and source in editions:
+        return _edition(benchmark, release, source, editions[source])
     if source == "sample":
         root = home / "sample"
         if not root.is_dir():
@@ -68,9 +80,8 @@ def locate(benchmark: Benchmark, source: str | None = None) -> DataFolder:
             )
         return DataFolder(name, "sample", root)
     if source != "release":
-        raise DataNotFound(
-            f"HKCANTO_DATA={source!r} is unknown. Set it to 'sample' or 'release'."
-        )
+        names = " or ".join(map(repr, ("sample", "release", *editions)))
+        raise DataNotFound(f"HKCANTO_DATA={source!r} is unknown. Set it to {names}.")
     recorded: Registry = {}
     prefix = ""
     if isinstance(release, GitHubRelease):
@@ -80,6 +91,44 @@ def locate(benchmark: Benchmark, source: str | None = None) -> DataFolder:
         root = _copy(benchmark, parent, prefix)
         return DataFolder(name, "local", root, recorded)
     return _cached(benchmark, release, recorded)
+
+
+def _edition(
+    benchmark: Benchmark,
+    release: GitHubRelease,
+    name: str,
+    registry: str,
+) -> DataFolder:
+    """Return the folder of a release with the files of an edition in place of its own.
+
+    Args:
+        benchmark: The benchmark.
+        release: Its release.
+        name: The edition.
+        registry: Its list of checksums, in the benchmark's folder.
+    """
+    path = inside(Path(benchmark.home), registry, f"edition {name}")
+    replaced = read_registry(path, commit=release.commit, prefix=release.prefix)
+    recorded = {**recorded_files(release, benchmark.home), **replaced}
+    parent = _folder("HKCANTO_DATA_DIR")
+    if not parent:
+        cached = _cached(benchmark, release, recorded)
+        cached.root = cached.root.with_name(f"{cached.root.name}-{name}")
+        return cached
+    root = _copy(benchmark, parent, release.prefix)
+    for file, entry in replaced.items():
+        if fetch.digest(root / file) == entry.sha256:
+            continue
+        reason = f"it {no_file(root / file)}"
+        if is_file(root / file):
+            reason = refusal(read_bytes(root / file)) or "it is another version"
+        what = f"{root / file} is not the file of data={name}"
+        raise DataCorrupt(
+            f"{what}: {reason.partition('.')[0]}. In {root}, a clone of "
+            f"https://github.com/{release.repository}: git fetch origin {entry.commit} && "
+            "git checkout FETCH_HEAD && git lfs pull"
+        )
+    return DataFolder(benchmark.folder, "local", root, recorded)
 
 
 def _copy(

@@ -51,6 +51,16 @@ class ChoiceOptions(PromptOptions, total=False):
     reread: bool
 
 
+class LawOptions(ChoiceOptions, total=False):
+    """Options of HKCanto-Eval's questions on law.
+
+    Attributes:
+        data: `law_fix` for the files with which the release's branch hk_law_fix replaced them.
+    """
+
+    data: Literal["release", "law_fix"]
+
+
 class ChoiceInScriptsOptions(ChoiceOptions, total=False):
     """Options of HKMMLU and TMMLU+.
 
@@ -154,7 +164,7 @@ def professional(
 
 
 @task
-def law(**options: Unpack[ChoiceOptions]) -> Task:
+def law(**options: Unpack[LawOptions]) -> Task:
     """HKCanto-Eval: Hong Kong law and the Basic Law (Section 3.2, Appendix C).
 
     inspect eval hkcanto/law --model openai/gpt-4o

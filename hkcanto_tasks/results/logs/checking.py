@@ -203,7 +203,7 @@ def _recorded_kind(
     known = option_values(name)
     options: dict[str, Any] = {}
     for option, value in recorded.items():
-        if option in known and option not in ("shots", "subjects", "multiturn"):
+        if option in known and option not in ("shots", "subjects", "multiturn", "data"):
             options[option] = value
     turns = dict(signature.options).get("turns")
     return task_as_run(
