@@ -6,6 +6,7 @@ decision, or `None` to leave it to the next rule.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -27,6 +28,7 @@ from hkcanto_metrics.option_grammar import Mention
 
 _CLOSING = 150  # characters that may follow a conclusion
 _SHORT = 60  # characters of a last line that only concludes
+_WEAK = {NAMED, AFFIRMED, REFUTED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -466,6 +468,49 @@ def _is_letter_after_reason(
     return bool(last.spelled or not (is_name or SAYS["beside"].search(lead[-9:])))
 
 
+def having_property(view: Statements) -> Decision | None:
+    """Each option is described, and only some have the property that the question asks for.
+
+    Examples:
+        (邊個屬於離島嘅首府？) 大嶼山係最大嘅島，南丫島多風車，坪洲近。長洲先前屬於離島嘅首府。 → C
+    """
+    every = view.shown.texts.keys()
+    if letters_of(view.mentions) != every or {*map(_stance, view.mentions)} - _WEAK:
+        return None
+    having: set[str] = set()
+    lacking: set[str] = set()
+    for mention, following in pairwise([*view.mentions, None]):
+        if mention:
+            end = following.start if following else len(view.text)
+            words = re.split("[。;!?\n]|[.] ", view.text[mention.end : end])[0]
+            (having if _has_asked_words(view, words) else lacking).update(
+                mention.letters
+            )
+    if view.shown.denied:
+        having, lacking = lacking, having
+    if not having or not lacking or having & lacking:
+        return None
+    last = next(m for m in view.mentions if m.letters <= having)
+    return Decision(frozenset(having), "affirmed", last)
+
+
+def _stance(mention: Mention) -> int:
+    return mention.stance
+
+
+def _has_asked_words(
+    view: Statements,
+    words: str,
+) -> bool:
+    """Whether words repeat four characters of the question in a row, and do not deny them."""
+    asked = view.shown.asked
+    for start in range(len(words) - 3):
+        shared = words[start : start + 4]
+        if SAYS["han_only"].fullmatch(shared) and shared in asked:
+            return not SAYS["denied"].search(words[:start])
+    return False
+
+
 def called_right(view: Statements) -> Decision | None:
     """The one option that is called right; two are no choice.
 
@@ -522,6 +567,7 @@ LETTER_RULES: tuple[LetterRule, ...] = (
     unfinished_sum,
     refusal,
     last_sentence,
+    having_property,
     called_right,
     option_text,
 )

@@ -8,7 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from hkcanto_metrics.choice_rules import Decision, firmest, unnamed, unread
+from hkcanto_metrics.choice_rules import (
+    Decision,
+    firmest,
+    having_property,
+    unnamed,
+    unread,
+)
 from hkcanto_metrics.choice_statements import (
     AFFIRMED,
     CHOSEN,
@@ -349,7 +355,12 @@ def _is_unsettled(
     if letters >= options:
         is_all = last.stance == CHOSEN or begin.letters >= options
         return bool(later) or not (last.lettered and is_all)
-    is_certain = last.stance == CHOSEN or len(letters) > 1
+    lead = view.text[last.sentence[0] : last.start]
+    accepted = [m for m in view.mentions if m.stance >= AFFIRMED]
+    is_only = letters_of(accepted) <= letters and bool(
+        SAYS["only"].search(SAYS["option_word"].sub("", lead))
+    )
+    is_certain = last.stance == CHOSEN or len(letters) > 1 or is_only
     return not is_certain and _is_one_of_several(view, last, letters)
 
 
@@ -392,8 +403,10 @@ def all_or_rest(view: Statements) -> Decision | None:
         return _all_but(view, but, gone)
     if gone and SAYS["rest_wrong"].search(text):
         return None
+    is_rest = SAYS["rest"].search(text)
+    if not gone and is_rest:
+        gone = _counted_out(view, is_rest)
     if gone:
-        is_rest = SAYS["rest"].search(text)
         return Decision(frozenset(every.keys() - gone), "all but") if is_rest else None
     every_one = SAYS["all_of"].search(text)
     if not every_one:
@@ -401,6 +414,20 @@ def all_or_rest(view: Statements) -> Decision | None:
     count = every_one["count"]
     is_all = not count or parse_number(count) == len(every)
     return Decision(frozenset(every), "all") if is_all else None
+
+
+def _counted_out(
+    view: Statements,
+    rest: re.Match[str],
+) -> frozenset[str]:
+    """The options named before "the remaining two", if that is how many others there are."""
+    count = rest["rest"] or rest["remaining"]
+    named = letters_of(view.mentions)
+    if not count or parse_number(count) != len(view.shown.texts) - len(named):
+        return frozenset()
+    is_before = all(mention.end <= rest.start() for mention in view.mentions)
+    stances = {mention.stance for mention in view.mentions}
+    return named if is_before and stances == {NAMED} else frozenset()
 
 
 def _all_but(
@@ -451,6 +478,9 @@ def described_each(view: Statements) -> Decision | None:
     Examples:
         (邊啲係大島？) A同C係大島，B係細島，D係石。 → AC
     """
+    decision = having_property(view)
+    if decision:
+        return Decision(decision.letters, "judged")
     texts = view.shown.texts.keys()
     described = [m for m in view.mentions if _description(view, m)]
     having = [m for m in described if _has_property_asked(view, view.text[m.end :])]
@@ -459,7 +489,8 @@ def described_each(view: Statements) -> Decision | None:
     is_each = is_each and letters.isdisjoint(
         letters_of(m for m in described if m not in having)
     )
-    return Decision(letters, "judged") if is_each and letters else None
+    is_some = letters and letters < texts
+    return Decision(letters, "judged") if is_each and is_some else None
 
 
 def _description(

@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from hkcanto_metrics.decision_words import AROUND, SAYS
-from hkcanto_metrics.option_grammar import Mention, Options, words_of
+from hkcanto_metrics.option_grammar import GLOSS, Mention, Options, words_of
 from hkcanto_metrics.response_text import Response
 
 # The stances, from "not an answer" to the firmest.
 IGNORED, REFUTED, NAMED, AFFIRMED, HEDGED, CONCLUDED, CHOSEN = range(7)
 ITEM = SAYS["item"]
 _ENDS = (*".。!)✓✗",)
-_GLOSS = re.compile(r" ?\([^()\n]*\)")  # a remark in brackets after an option
 _SENTENCE_SIGNS = " .。,)!~✓→"
 
 
@@ -113,7 +112,7 @@ class Statements:
             return None
         after = self.text[first.end :]
         end = SAYS["closed" if first.lettered else "ended"]
-        gloss = _GLOSS.match(after)
+        gloss = GLOSS.match(after)
         if not end.match(after) or (gloss and not end.match(after, gloss.end())):
             return None
         if first.stance <= REFUTED or self._is_listed(first) or self.is_parallel(first):
@@ -260,6 +259,9 @@ class Statements:
         if names and self.shown.names and not names & self.shown.names:
             return False
         rest = f"{before} {SAYS['comma'].split(self.text[mention.end : end])[0]}"
+        wanted = SAYS["superlative"].findall(self.shown.asked)
+        if any(degree in self.text[mention.end : end].lower() for degree in wanted):
+            return True
         languages = {word.isascii() for word in self.shown.words}
         words = words_of(re.sub("[A-Z][a-z]+", " ", rest))
         if not any(word.isascii() in languages for word in words):
@@ -300,6 +302,8 @@ class Statements:
             stance = NAMED
         if self.several and SAYS["allowed"].match(words.after) and stance == NAMED:
             stance = AFFIRMED
+        if self.several and SAYS["unsure"].match(words.after):
+            return HEDGED
         if self.several and stance in (NAMED, AFFIRMED):
             around = words.clause[-60:] + self.text[mention.end : mention.end + 4]
             return HEDGED if SAYS["hedged"].search(around) else stance
@@ -565,8 +569,8 @@ def alone(words: Words) -> int | None:
     if words.is_remark or view.continues_list(mention) or words.after[:1] == ":":
         return None
     sign = words.sign_before
-    ending = words.rest.strip(" )\n")
-    if ending.strip(".。!") or not (ending or sign in ("\n", "?", "=")):
+    ending = words.rest.strip(" \n")
+    if ending.strip(".。!)") or not (ending or sign in ("\n", "?", "=")):
         return None
     is_last = not view.text[mention.end :].strip(AROUND)
     if sign == "=":
@@ -623,6 +627,36 @@ def likened(words: Words) -> int | None:
     return AFFIRMED if is_like else None
 
 
+def as_asked(words: Words) -> int | None:
+    """Words after an option say of it alone what the question asks for, or that it alone is so.
+
+    Examples:
+        (邊個島最細？) 長洲得兩平方公里多啲，係四個之中最細。 → C
+        (邊個島最細？) C is only two square kilometres, second to the smallest. → none
+        大嶼山同坪洲都有，長洲先至係。 → C
+    """
+    view = words.view
+    if view.shown.denied:
+        return None
+    if SAYS["unlike"].search(words.rest):
+        return None
+    if SAYS["singled_out"].match(words.after):
+        return AFFIRMED
+    wanted = {*SAYS["superlative"].findall(view.shown.asked)}
+    said = SAYS["superlative"].search(words.rest)
+    if not said or said[0].lower() not in wanted:
+        return None
+    between = words.rest[: said.start()]
+    end = words.mention.end + said.end()
+    is_alone = len(view.mentions_between(words.mention.start, end)) == 1
+    thing = SAYS["words"].match(words.rest[said.end() :].lstrip())
+    is_same = thing and (thing[1] or thing[0]).lower() in view.shown.words
+    is_end = SAYS["superlative_end"].match(words.rest, said.end())
+    if not is_alone or not (is_same or is_end):
+        return None
+    return None if SAYS["denied"].search(between) else AFFIRMED
+
+
 STANCE_RULES: tuple[StanceRule, ...] = (
     ticked_box,
     mark_before,
@@ -642,6 +676,7 @@ STANCE_RULES: tuple[StanceRule, ...] = (
     alone,
     judged,
     likened,
+    as_asked,
 )
 
 

@@ -56,6 +56,8 @@ _DEGREE = (
 _NEGATION = re.compile(
     r"(?:\b(?:not|never|no|cannot|without|(?:is|are|was|do|does|did|can|could)n['’]t)\b"
     r"|唔係|唔算|不是|不算|並非|并非|非(?!常))\s*(?:(?:an?|the)\s)?(?:\w+ )?$"
+    r"|(?:\bnot|n['’]t) (?:call|consider|label|classify|describe|mark|rate|deem|say|think)"
+    r" (?:\w+ ){1,2}(?:(?:as|is|to be|was) )?(?:(?:an?|the) )?$"
     rf"|(?:[唔不未]|(?<!有)(?:[無无冇沒没]|沒有|没有)){_DEGREE}*\s*$"
     r"|\b(?:non|not)[-_]$",
     re.IGNORECASE,

@@ -9,6 +9,18 @@ from hkcanto_metrics.numerals import SAYS, value_of
 
 _LINE = 60  # characters after "how many" that may name what is counted
 _END = 60  # characters of a question that may ask for a sum
+# The units of each quantity, in all their spellings.
+_UNITS = (
+    ("kilograms?|kilos?|kgs?|公斤|千克", "grams?|g|克", "milligrams?|mg|毫克"),
+    (
+        "kilomet(?:er|re)s?|km|公里|千米",
+        "met(?:er|re)s?|m|公尺|米",
+        "centimet(?:er|re)s?|cm|厘米|公分",
+    ),
+    ("lit(?:er|re)s?|l|公?升", "millilit(?:er|re)s?|ml|毫升"),
+    ("hours?|hrs?|个?小时|个?钟头?", "minutes?|mins?|分钟", "seconds?|secs?|秒钟?"),
+    ("dollars?|[元蚊]", "cents?|仙"),
+)
 _NOUN = re.compile(
     "[\u4e00-\u9fff](?![的嘅咗了有系是为个到能会得去来过用着紧多少需要])[\u4e00-\u9fff]"
 )
@@ -30,6 +42,8 @@ class Asked:
         ending: its end.
         is_total: whether it asks for a sum.
         is_left: whether it asks for what is left.
+        is_future: whether it asks for what will be.
+        other_units: the units of the same quantity as the unit that it asks for.
     """
 
     given: Set[Fraction]
@@ -40,6 +54,8 @@ class Asked:
     is_share: bool = False
     is_total: bool = False
     is_left: bool = False
+    is_future: bool = False
+    other_units: re.Pattern[str] | None = None
     things: str = ""
     clause: str = ""
     ending: str = ""
@@ -91,10 +107,22 @@ def asked_for(question: str) -> Asked:
         is_share=is_share,
         is_total=bool(SAYS["total"].search(question[-_END:])),
         is_left=bool(SAYS["left"].search(ending)),
+        is_future=bool(SAYS["future"].search(clause)),
+        other_units=_other_units(question[gap.start("after") :]),
         things=""
         if SAYS["auxiliary"].match(things) or "many" not in gap[0]
         else things,
     )
+
+
+def _other_units(after: str) -> re.Pattern[str] | None:
+    """The other units of the quantity whose unit follows "how many", if any does."""
+    for units in _UNITS:
+        for unit in units:
+            if re.match(rf"\s*个?(?:{unit})(?![a-z])", after, re.IGNORECASE):
+                others = "|".join(other for other in units if other != unit)
+                return re.compile(rf"\s*(?:{others})(?![a-z/])", re.IGNORECASE)
+    return None
 
 
 def alike_length(

@@ -575,7 +575,8 @@ class Part:
             return stop
         end = restatement.start()
         for number in self._between(begin, end):
-            if self._has_asked_unit(number):
+            is_last = not SAYS["number"].search(self._text, number.end, end)
+            if is_last and self._has_asked_unit(number):
                 return end
         return stop
 
@@ -624,6 +625,7 @@ class Part:
         is_single = len(_values(main)) == 1
         least = 3 if is_told or is_single else 5
         named = [number for number in main if self._is_asked_by_name(number)]
+        named = named or self._in_relation_asked(closing)
         named = named or [
             number
             for number in main
@@ -637,6 +639,25 @@ class Part:
             return None
         is_joined = self._is_joined(main, number)
         return None if is_joined and self._has_same_noun(main) else number
+
+    def _in_relation_asked(self, closing: _Closing) -> list[Result]:
+        """The numbers that a sentence says of what is left, or will be, as the question asks."""
+        form = "left" if self._asked.is_left else "future"
+        if not (self._asked.is_left or self._asked.is_future):
+            return []
+        named = []
+        for number in self._between(closing.begin, closing.stop):
+            if number.is_word and not self._has_asked_unit(number):
+                continue
+            if number.value is not None and self._search(form, *self._clause(number)):
+                named.append(number)
+        return named
+
+    def _clause(self, number: Result) -> Span:
+        """The words before a number in its clause."""
+        near = max(self._start, number.start - _LINE)
+        before = self._search("clause_before", near, number.start)
+        return (before.start() if before else number.start), number.start
 
     def _is_one(self, number: Result) -> bool:
         """Whether a number is the word "one"."""
@@ -760,7 +781,10 @@ class Part:
         if closing.is_told or is_alone:
             matches = SAYS["number"].finditer(line)
             values = set(map(value_of, matches))
-            return last.value not in given or values <= given
+            is_only = closing.concludes and len(_values(closing.numbers)) == 1
+            if last.value not in given or values <= given:
+                return True
+            return is_only and self._has_asked_unit(last)
         new = self._new_values(closing, last)
         if closing.calculated:
             *earlier, final = closing.calculated
@@ -960,9 +984,19 @@ class Part:
             is_word = is_chinese and len(match[0]) == 1
             if match["english"]:
                 is_word = not re.search("[ -]", match[0])
-            if self._is_other_share(match, near):
+            if self._is_other_share(match, near) or self._is_in_other_unit(match):
                 value = None
             yield Result(value, *match.span(), is_chinese, is_word)
+
+    def _is_in_other_unit(self, match: re.Match[str]) -> bool:
+        """Whether a number has another unit than the one asked for, or is one of two: 2 小時 5 分."""
+        near = max(0, match.start() - _NEAR)
+        if self._search("compound_before", near, match.start()):
+            return True
+        if self._match("compound_after", match.end()):
+            return True
+        units = self._asked.other_units
+        return bool(units and units.match(self._text, match.end()))
 
     def _is_other_share(
         self,

@@ -26,6 +26,13 @@ _UNITS = {
 _WHOLE = ("whole", "and", "ones", "plain")
 NUMERATORS = ("top", "digit", "over", "of")
 _DENOMINATORS = ("bottom", "below", "under", "parts")
+_OPERATORS = {
+    "plus": "+",
+    "minus": "-",
+    "times": "×",
+    "multiplied": "×",
+    "divided": "÷",
+}
 _POWERS = {"thousand": 3, "million": 6, "billion": 9}
 
 _ENGLISH_WORDS = """
@@ -53,7 +60,9 @@ def _tidy(match: re.Match[str]) -> str:
     if match["kept"]:
         return match[0]
     kept = ""
-    if match["times"]:
+    if match["operator"]:
+        kept = _OPERATORS[match["operator"].split()[0]]
+    elif match["times"]:
         kept = "×"
     elif match["equal"]:
         kept = "="

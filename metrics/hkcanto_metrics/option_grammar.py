@@ -19,9 +19,11 @@ from hkcanto_metrics.option_texts import (
 from hkcanto_metrics.response_text import READING, Response, normalize_response
 
 _PLACES: dict[str, int] = DATA["places"]
+_FEW = {"二": 2, "两": 2, "三": 3, "四": 4, "two": 2, "three": 3, "four": 4}
 LABEL = re.compile("zz[0-9]+zz")  # the code of a label, see `labels.py`
 _NUMBERED = re.compile(r"\(\d\)|[①-⑨]")
 _LETTER_UNIT = re.compile(r"\d ?[A-J]\Z")  # A, as the unit of a current, is a letter
+GLOSS = re.compile(r" ?\([^()\n]*\)")  # a remark in brackets after an option
 _MOST = 30  # mentions that are read at each end; a text with more is in a loop
 
 # A letter's boundaries are written out, because a Chinese character next to it is a boundary, too.
@@ -133,6 +135,7 @@ class Options:
             *self._by_position(text),
         ]
         found.sort(key=lambda mention: (mention.start, -mention.end))
+        found = _with_references(text, found)
         found = found[:_MOST] + found[_MOST:][-_MOST:]
         merged = _merged(text, found, self.named)
         least = len(self.texts) if several else 0
@@ -201,6 +204,13 @@ class Options:
     def _by_position(self, text: str) -> Iterator[Mention]:
         if self._is_numbered:
             return
+        letters = [*self.texts]
+        for match in SAYS["first_or_last_few"].finditer(text):
+            count = _FEW[match["count"] or match["number"]]
+            is_end = match["end"] or match["ending"]
+            few = letters[-count:] if is_end else letters[:count]
+            if count < len(letters):
+                yield Mention(frozenset(few), *match.span())
         for match in SAYS["position"].finditer(text):
             noun = match["noun"]
             if noun and noun.lower() not in self.asked:
@@ -211,7 +221,7 @@ class Options:
                 place = {3: 2, 5: 3}.get(len(self.texts), _MOST)  # the middle
             is_number = match[3] and self.values  # 答案：3
             if place <= len(self.texts) and not is_number:
-                yield Mention(frozenset([*self.texts][place - 1]), *match.span())
+                yield Mention(frozenset(letters[place - 1]), *match.span())
 
 
 def _spelled(
@@ -220,6 +230,24 @@ def _spelled(
 ) -> Mention:
     """The mention of an option by its text."""
     return Mention(frozenset(letter), *match.span(), lettered=False, spelled=True)
+
+
+def _with_references(
+    text: str,
+    found: list[Mention],
+) -> list[Mention]:
+    """The mentions with those by "the former" and "the latter", of the last two options before."""
+    references = []
+    for match in SAYS["former_or_latter"].finditer(text):
+        before = [mention for mention in found if mention.end <= match.start()]
+        others = [m for m in before if m.letters != before[-1].letters]
+        if not others:
+            continue
+        meant = others[-1] if match["former"] else before[-1]
+        references.append(Mention(meant.letters, *match.span("reference")))
+    if not references:
+        return found
+    return sorted([*found, *references], key=lambda mention: mention.start)
 
 
 def _denial(asked: str) -> str:
@@ -253,7 +281,8 @@ def _spans(
         end = start + len(words)
         is_word = len(words) > 1 or words.isascii() or _ONE.match(text, start)
         if is_word and not (_NO_START.match(text, start) or _NO_END.match(text, end)):
-            yield start, end
+            is_plural = words[-1].isalpha() and text.startswith("s", end)
+            yield start, end + is_plural
         start = text.find(words, start + 1)
 
 
@@ -383,6 +412,8 @@ def _are_joined(
     if is_mixed and last.letters == mention.letters:
         return False
     gap = text[last.end : mention.start]
+    if not SAYS["judgement"].search(gap):
+        gap = GLOSS.sub("", gap)
     if last.is_full and mention.is_full and not gap.strip(" ,;()"):
         return True  # a list in a line
     join = SAYS["join"].fullmatch(gap)

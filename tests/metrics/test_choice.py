@@ -1215,3 +1215,28 @@ def test_a_response_without_text_is_empty() -> None:
         assert read_choice(response, ISLANDS).reason == "none: empty"
     thought = [{"type": "thinking", "thinking": "B?"}]
     assert read_choice(thought, ISLANDS).letter is None
+
+
+@pytest.mark.parametrize(
+    ("response", "letter"),
+    [
+        ("Jupiter comes in at roughly 10 hours, making it the shortest.", "B"),
+        ("Mars has the second shortest day here; Jupiter has the shortest.", "B"),
+        ("Mercury has the shortest year, and Mars a day of 24.6 hours.", None),
+        ("Earth has a shorter day than Mars, but which is the shortest is open.", None),
+        ("It is between Mars and Jupiter, so I choose the latter.", "B"),
+        ("It has to be the largest planet, which spins the fastest. (B)", "B"),
+        ("Mercury is slow, and Earth and Mars are alike. B must be it.", "B"),
+        (
+            "The owner of the longest day is out. It is Jupiter, so that's my answer.",
+            "B",
+        ),
+        ("Not all of the options apply, so I can't pick one.", None),
+    ],
+)
+def test_what_the_question_asks_for_by_degree(
+    response: str, letter: str | None
+) -> None:
+    planets = dict(zip("ABCD", ["Mercury", "Jupiter", "Earth", "Mars"], strict=True))
+    question = "Which planet has the shortest day?"
+    assert extract_choice(response, planets, question) == letter

@@ -163,3 +163,25 @@ def test_a_list_ends_before_a_remark_on_another_option_or_a_wish() -> None:
         )
         == "ABD"
     )
+
+
+def test_what_the_rest_is_and_what_is_not_sure() -> None:
+    islands = dict(zip("ABCD", ["長洲", "南丫島", "旺角", "坪洲"], strict=True))
+    for response, letters in [
+        ("前三個都對，最後一個不對。", "ABC"),
+        ("C 係市區，剔走佢，其餘全部都要揀。", "ABD"),
+        ("四個選項入面得旺角唔係島，所以揀晒其餘三個。", "ABD"),
+        ("B is a fish and D is a bird, so the remaining two are the answer.", "AC"),
+        ("B is a fish and D is a bird, so the remaining three are the answer.", None),
+        ("I thought about A, but decided against it; only C fits.", "C"),
+        ("A 同 B 啱，D 就唔太肯定。", None),
+        ("Not all of the options apply: D does not.", None),
+        ("A可能啱，其他就錯。", "A"),
+    ]:
+        assert extract_choice_set(response, islands) == letters, response
+
+
+def test_each_described_thing_has_the_property_asked_for_or_not() -> None:
+    sounds = dict(zip("ABCD", ["響度", "音調", "音色", "顏色"], strict=True))
+    response = "A、B、C都是聲音的特徵，D是光的特徵。"
+    assert extract_choice_set(response, sounds, "下列哪些屬於聲音的特徵？") == "ABC"

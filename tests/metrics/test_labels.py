@@ -156,3 +156,18 @@ def test_labels_in_the_other_language_and_described_parts() -> None:
         ("前半段稱讚食物，屬於正面。後半段就話服務好", chinese, None),
     ]:
         assert read_label(text, labels).label == label, text
+
+
+def test_a_refusal_to_call_a_text_something_denies_that_label() -> None:
+    spam = {"Spam": ["垃圾訊息"], "Not spam": ["正常訊息"]}
+    for response, label in [
+        (
+            "It reads like a message from a friend, so I would not call it spam.",
+            "Not spam",
+        ),
+        ("I would not hesitate to call it spam.", "Spam"),
+    ]:
+        assert read_label(response, spam).label == label
+    relation = {"entailment": ["蘊含"], "contradiction": ["矛盾"]}
+    response = "前提說他在家，假設說他出門了，兩者互相矛盾。"
+    assert read_label(response, relation).label == "contradiction"

@@ -1030,3 +1030,44 @@ def test_no_crossing_of_a_body_and_a_closing_is_read_wrong() -> None:
             assert value in (target, None), text
             counts[value == target] += 1
     assert counts[False] <= counts.total() * 0.05
+
+
+SWEETS = "小明有 24 粒糖，分俾 3 個朋友每人 5 粒，佢仲有幾多粒？"
+EGGS = "Tom has 3 boxes with 12 eggs each. He breaks 4. How many eggs are left?"
+
+
+@pytest.mark.parametrize(
+    ("question", "response", "value"),
+    [
+        # What is left, where the question asks for it.
+        (SWEETS, "3 個人就要 15 粒。24 粒減走 15 粒，小明手上仲有 9 粒糖。", 9),
+        (SWEETS, "派走 15 粒之後，原本嗰 24 粒就剩低九粒。", 9),
+        (SWEETS, "派之前有 24 粒，派完剩 9 粒，即係少咗 15 粒。", 9),
+        (
+            EGGS,
+            "Three boxes make 36 eggs. Four of them are broken, which leaves Tom with 32.",
+            32,
+        ),
+        (EGGS, "He will have either 30 or 32 eggs left.", None),
+        # Words for the sign between two numbers; a reason before the result.
+        ("How many more apples?", "45 minus 27 is 18.", 18),
+        (EGGS, "I got 36. Since 4 broke, the number of eggs left is thirty-two.", 32),
+        # A number in another unit than the one asked for; a time in two units.
+        ("How many kilograms?", "You need 1500 grams. In kilograms, 1.5.", "1.5"),
+        ("How many kilograms?", "You need 1,500 g of flour.", None),
+        ("How many minutes does it take?", "It takes 2 hours and 30 minutes.", None),
+        # A denied number, and one given in the question with the unit asked for.
+        ("How many goals did he score?", "He didn't score three.", None),
+        ("How many goals?", "He didn't score three; he scored five.", 5),
+        (
+            "一架車每小時行 60 公里，行 90 分鐘行幾多公里？",
+            "60 乘 1.5，所以行咗 90 公里。",
+            90,
+        ),
+    ],
+)
+def test_a_number_is_read_in_the_relation_and_the_unit_asked_for(
+    question: str, response: str, value: str | int | None
+) -> None:
+    expected = None if value is None else Fraction(value)
+    assert extract_number(response, question) == expected
