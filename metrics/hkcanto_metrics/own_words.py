@@ -7,15 +7,19 @@ and lists of words are cheap to write, so they do not count here.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from itertools import pairwise
+from functools import cache
+from itertools import chain, pairwise
 
 from hkcanto_metrics.language import cantonese_prose
 from hkcanto_metrics.repetition import is_degenerate
-from hkcanto_metrics.script import HAN, fold_script, is_han
+from hkcanto_metrics.script import HAN, fold_script
 
-# This many characters in a row in common with the question or an option are a quotation.
+# This many characters in a row in common with the question or an option are a quotation; of letters
+# it takes a few words.
 _QUOTED = 4
-_PARTICLES = "嘅啦喇囉咯喎咩呀㗎𠺢啊吖嘞啫咋嗱咧噃啩呢吓嘛嗎吧呵哦嗯"
+_QUOTED_LETTERS = 16
+_PARTICLES = "嘅啦喇囉咯喎咩呀㗎𠺢啊吖嘞啫咋嗱咧噃啩呢吓嘛嗎吧呵哦嗯誒噉嘩"
+_FOLDED_PARTICLES = {*fold_script(_PARTICLES)}
 # Characters that say that an option is right or wrong, and not why.
 _VERDICT = {*fold_script("答案正確啱錯揀選擇係唔因為所以都就嚟")}
 # Sentences of the reference translations with five or more characters have at least 2.3 per clause,
@@ -46,6 +50,7 @@ _OPTION = rf"(?:{_MARK}|(?<![A-Za-z])[A-J](?![A-Za-z]))"
 _NAMED = re.compile(_OPTION)
 _ANNOUNCED = re.compile(rf"{_OPTION}[\s{_PARTICLES}]*$")
 _CLAUSE_END = re.compile(rf"[^\w\s{_MARK}]+|\n|(?<=[{HAN}])\s+(?=[{HAN}])")
+_CHINESE = re.compile(f"[{HAN}]")
 _LATIN_WORD = re.compile("[A-Za-z]+")
 
 
@@ -56,7 +61,8 @@ def without_quotations(
 
     Args:
         text: Any text.
-        question: The question. Four or more of its characters in a row are a quotation.
+        question: The question. Four or more of its characters in a row are a quotation; in a
+            question without Chinese, 16.
         options: The texts of its options. Options of one character are ignored.
 
     Returns:
@@ -70,14 +76,19 @@ def without_quotations(
     marks = bytearray(len(text))
     shown = [fold_script(option.strip()) for option in options]
     for source in (fold_script(question.strip()), *shown):
-        _mark(marks, folded, source, _QUOTED, _AS_QUOTATION)
+        _mark(marks, folded, source, _quoted_size(source), _AS_QUOTATION)
     for option in shown:
         half = (len(option) + 1) // 2  # half of an option names it
-        size = max(min(_QUOTED, len(option)), half)
+        size = max(min(_quoted_size(option), len(option)), half)
         _mark(marks, folded, option, size, _AS_OPTION)
     if not any(marks):
         return text
     return _unquoted(text, marks)
+
+
+def _quoted_size(source: str) -> int:
+    """The number of characters in a row that quote a question or an option."""
+    return _QUOTED if _CHINESE.search(source) else _QUOTED_LETTERS
 
 
 def _mark(
@@ -158,7 +169,16 @@ def cantonese_share(
         return 0.0
     repeated = _repeated(clauses)
     new = 1 - repeated if repeated > _MOST_ALIKE else 1
-    return share * new * min(1, len(different) / least)
+    characters = _CHINESE.findall(text)
+    in_use = sum(map(_is_in_use, characters)) / len(characters)
+    return share * in_use * new * min(1, len(different) / least)
+
+
+@cache
+def _is_in_use(character: str) -> bool:
+    """Whether Hong Kong or the mainland writes with a character, by their character sets."""
+    in_hong_kong = character.encode("big5hkscs", errors="ignore")
+    return bool(in_hong_kong or character.encode("gb2312", errors="ignore"))
 
 
 def _is_prose(
@@ -167,7 +187,7 @@ def _is_prose(
     in_features: float,
 ) -> bool:
     """Whether clauses are neither Latin words, nor a list, a loop or a telegram."""
-    han = [*filter(is_han, "".join(clauses))]
+    han = _CHINESE.findall("".join(clauses))
     if len(_LATIN_WORD.findall(prose)) > len(han):
         return False
     if _is_list(clauses, han) or _is_loop(han):
@@ -195,7 +215,7 @@ def _is_list(
     han: list[str],
 ) -> bool:
     """Whether clauses are too short for prose."""
-    n_clauses = sum(any(map(is_han, clause)) for clause in clauses)
+    n_clauses = sum(bool(_different(clause)) for clause in clauses)
     least = _LEAST_IN_AN_ITEM if n_clauses >= _LIST else _LEAST_IN_A_CLAUSE
     return len(han) < least * n_clauses
 
@@ -218,7 +238,7 @@ def _is_telegram(
 
 def _different(text: str) -> set[str]:
     """The different characters of a text, in one script, without particles."""
-    return {*filter(is_han, fold_script(text))} - {*fold_script(_PARTICLES)}
+    return {*_CHINESE.findall(fold_script(text))} - _FOLDED_PARTICLES
 
 
 def _repeated(clauses: list[str]) -> float:
@@ -226,15 +246,10 @@ def _repeated(clauses: list[str]) -> float:
     places: defaultdict[str, list[int]] = defaultdict(list)
     total = repeated = 0
     for number, clause in enumerate(clauses):
-        han = [
-            character
-            for character in clause
-            if is_han(character) and character not in _PARTICLES
-        ]
+        han = [char for char in _CHINESE.findall(clause) if char not in _PARTICLES]
         pairs = {*map("".join, pairwise(han))}
-        shared: Counter[int] = Counter()
-        for pair in pairs:
-            shared.update(places[pair][:_WINDOW])
+        alike = (places[pair][:_WINDOW] for pair in pairs)
+        shared = Counter(chain.from_iterable(alike))
         total += len(han)
         if shared and max(shared.values()) >= _ALIKE * len(pairs):
             repeated += len(han)

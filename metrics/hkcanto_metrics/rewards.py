@@ -54,11 +54,13 @@ _NOT_JYUTPING = re.compile("[\u3000-\u9fff\uf900-\ufaff\uff00-\uffef\n:;,.!?→=
 # Similarity by difflib: questions is a misspelt question, and question_id is another column.
 _ALMOST_EQUAL = 0.9
 # Words joined by _, %20, capitals or nothing, or base64: longer than names and English words in
-# use. Code and addresses are not divided.
+# use; and codes of letters and digits, such as Pinyin with tones. Code and addresses stay.
 _LONG_WORD = re.compile(
-    r"```.*?(?:```|\Z)|`[^`\n]*`|https?://[!-~]{,100}|(?P<joined>[A-Za-z0-9_%+/=-]{28,})",
+    r"```.*?(?:```|\Z)|`[^`\n]*`|https?://[!-~]{,100}|(?P<joined>[A-Za-z0-9_%+/=-]{28,})"
+    r"|(?P<coded>\b(?=[a-zA-Z=]*\d)(?=[\d=]*[a-zA-Z])[A-Za-z0-9]{2,27}=*)",
     re.DOTALL,
 )
+_DIGIT = re.compile("[0-9=]")
 _PART_OF_WORD = re.compile("[A-Z]?[a-z]{1,8}|[A-Z]{1,8}")
 # Invisible in HTML and Markdown.
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
@@ -368,12 +370,7 @@ def reasoning_language_reward(
             return 0.0
         before = "".join(text[start:end] for start, end in response.spans[:-1])
         thoughts = f"{before}\n{reasoning}" if reasoning.strip() else ""
-        if "english" in names:
-            # `_own_text` would drop four letters in a row, which are not a quotation in English.
-            own_text = thoughts.replace(prompt.question, "")
-        else:
-            own_text = _own_text(thoughts, prompt)
-
+        own_text = _own_text(thoughts, prompt)
         if "cantonese" not in names:
             share = _language_share(own_text, names, min_characters)
             return math.pow(share, exponent)
@@ -690,9 +687,16 @@ def _own_text(text: str, prompt: _Prompt) -> str:
 
 def _divided(long_word: re.Match[str]) -> str:
     """Divide a long word into words, because words have a weight and letters have none."""
-    if not long_word["joined"]:
-        return long_word[0]
-    return " ".join(_PART_OF_WORD.findall(long_word["joined"]))
+    from hkcanto_metrics.jyutping import is_valid
+
+    letters = _DIGIT.sub("x", long_word[0])
+    if long_word["coded"] and not is_valid(long_word[0]):
+        return letters
+    return (
+        " ".join(_PART_OF_WORD.findall(letters))
+        if long_word["joined"]
+        else long_word[0]
+    )
 
 
 def _cantonese_share(

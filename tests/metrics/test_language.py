@@ -137,9 +137,22 @@ def test_as_many_features_of_cantonese_as_of_written_chinese_are_cantonese() -> 
     assert identify_language("我哋很開心。").language == "cantonese"
 
 
-def test_latin_letters_without_grammar_are_english() -> None:
-    text = "Newton proved gravity attracts bodies."
-    assert identify_language(text).language == "english"
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Gestern war das Wetter in den Bergen so schlecht wie noch nie.",
+        "Hom nay troi mua nen chung toi khong di choi duoc.",
+        "Vandaag is het weer in de bergen mooi en warm.",
+        "gam jat tin hei hou jit, ngo dei heoi jau seoi",
+        "qwer tyui asdf ghjk zxcv bnm",
+    ],
+)
+def test_latin_letters_without_english_words_are_not_english(text: str) -> None:
+    assert identify_language(text).language == "other"
+
+
+def test_a_name_alone_is_not_in_another_language() -> None:
+    assert identify_language("Victoria Peak").language == "english"
 
 
 def test_a_language_has_85_percent_or_the_text_is_mixed() -> None:

@@ -440,8 +440,8 @@ def test_an_answer_earns_by_what_it_says_itself() -> None:
         ("電車公司嘅綽號係叮叮。", 0.0),
         ("电车公司嘅绰号系叮叮。", 0.0),  # a quotation, although in Simplified script
         ("綽號梗係叮叮啦。", 0.0),
-        # Besides 10 characters of Cantonese, as many neutral ones earn reward; the other 6 do not.
-        ("佢哋成日都搭車返屋企。今日天氣晴朗，市民外出活動，公園遊人眾多。", 20 / 28),
+        # Besides 6 characters of Cantonese, three times as many neutral ones earn reward.
+        ("佢哋返咗屋企。今日天氣晴朗，市民外出活動，公園遊人眾多，街道擠擁。", 24 / 28),
         (
             "佢哋成日都搭車返屋企。是。",
             0.75,
@@ -1075,3 +1075,31 @@ def test_letters_weigh_as_words_however_they_are_joined() -> None:
         "你咁樣寫就得：\n```python\nx = calculate_total_price_with_discount(y)\n```",
     ):
         assert cantonese_reward([cantonese + honest]) == [1.0], honest
+
+
+def test_english_options_copied_as_reasoning_earn_nothing() -> None:
+    options = ["Ding Ding, after its bell", "The Peak Tram of the island"]
+    copied = "A. Ding Ding, after its bell\nB. The Peak Tram of the island"
+    own = "The tram has this nickname because of the sound of its bell, so it is A."
+    earned = reasoning_language_reward(
+        [f"<think>{text}</think>A" for text in (copied, own)],
+        options=[options] * 2,
+        language=["en"] * 2,
+    )
+    assert earned == [0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    "padding",
+    [
+        "4d616e792070656f706c652062656c69657665207468617420746865",
+        "TWFueSBwZW9wbGUgYmVsaWV2ZSB0aGF0IHRoZSBjb21wYW55IGxpZWQ=",
+        "zuo2tian1 wo3men5 qu4le5 gong1yuan2 feichang2 kaixin1",
+        "ㄗㄨㄛˊㄊㄧㄢㄨㄛˇㄇㄣ˙ㄑㄩˋㄌㄜ˙ㄍㄨㄥㄩㄢˊ",
+        "".join(chr(0x3400 + 11 * number) for number in range(400)),
+    ],
+)
+def test_codes_and_rare_characters_count_against_cantonese(padding: str) -> None:
+    (earned,) = cantonese_reward([f"佢哋返咗屋企。{padding}"])
+    assert earned is not None
+    assert earned <= 0.5

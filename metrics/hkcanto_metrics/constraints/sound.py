@@ -32,6 +32,7 @@ Scheme = Annotated[
 
 # The longest line that is read in context; PyCantonese is slow on long lines.
 _LONGEST_CONTEXT = 40
+_LONGEST_WORD = 5  # enough context for the last character
 
 
 @cache
@@ -139,7 +140,7 @@ def _all_rhyme(lines: list[str]) -> bool:
 def _last_rimes(line: str) -> set[tuple[str, str | None]]:
     """Return the nucleus and coda of each reading of a line's last character."""
     rimes = set()
-    for jyutping in _readings(line)[-1]:
+    for jyutping in _readings(line[-_LONGEST_WORD:])[-1]:
         syllable = parse_syllable(jyutping)
         if syllable.nucleus:
             rimes.add((syllable.nucleus, syllable.coda))
