@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from inspect_ai import eval as inspect_eval
-from inspect_ai.model import ModelOutput, ModelUsage, get_model
+from inspect_ai.model import GenerateConfig, ModelOutput, ModelUsage, get_model
 
 from hkcanto import tasks
 from hkcanto_tasks.errors import OptionError
@@ -115,6 +115,25 @@ def test_another_model_can_be_the_reader(tmp_path: Path) -> None:
     assert second(log)["forced"] == 1
     assert second(log)["acc_reread"] == pytest.approx(right / len(log.samples))
     assert metrics(log)["acc"] == 0
+
+
+@pytest.mark.parametrize(("reasoning", "limit"), [(False, 16), (True, 32_768)])
+def test_a_reader_that_reasons_has_room_for_it(
+    tmp_path: Path, reasoning: bool, limit: int
+) -> None:
+    sent: list[int | None] = []
+
+    def read(_: Any, tools: Any, choice: Any, config: GenerateConfig) -> ModelOutput:
+        del tools, choice
+        sent.append(config.max_tokens)
+        output = ModelOutput.from_content("reader", "B")
+        output.usage = ModelUsage()
+        return output
+
+    reader = get_model("mockllm/reader", custom_outputs=read)
+    task = tasks.law(shots=0, reread=True, reasoning=reasoning)
+    run(task, tmp_path, lambda _: UNCLEAR, model_roles={"reader": reader}, limit=1)
+    assert sent == [limit]
 
 
 @pytest.mark.parametrize(

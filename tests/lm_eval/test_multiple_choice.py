@@ -5,6 +5,7 @@ import json
 import os
 import re
 from collections import defaultdict
+from math import nan
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -504,3 +505,15 @@ def test_responses_cut_off_while_reasoning_are_said_if_more_than_one_in_twenty(
         else:
             (line,) = said
             assert line.startswith("quiz: 2 of 20 responses were cut off at 32 tokens")
+
+
+def test_a_log_likelihood_that_is_no_number_leaves_no_answer(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Broken(harness_runs.AnsweringLM):
+        def loglikelihood(self, requests: list[Any], **_: Any) -> Any:
+            return [(nan if n % 4 == 2 else -1.0, False) for n in range(len(requests))]
+
+    results = evaluate("hkmmlu_mc", model=Broken(), limit=2)
+    assert results["results"]["hkmmlu_mc"]["unparsed_rate,none"] == 1
+    assert "hkmmlu_mc: NaN as a log-likelihood: no answer" in caplog.text

@@ -648,7 +648,12 @@ def run_of(
     It takes the declaration, the rows, and the answers by the last line of the prompt.
     """
 
-    def run(declared: str, rows: list[dict[str, Any]], answers: dict[str, str]) -> Path:
+    def run(
+        declared: str,
+        rows: list[dict[str, Any]],
+        answers: dict[str, str],
+        **options: Any,
+    ) -> Path:
         monkeypatch.setenv("HKCANTO_DATA", "")
         on_hub = declared.replace("[data]", '[hub]\nrepo_id = "org/set"')
         for name, text in (("here", declared), ("hub", on_hub)):
@@ -659,7 +664,7 @@ def run_of(
         monkeypatch.setenv("HKCANTO_BENCHMARKS", str(tmp_path / "here"))
         model = AnsweringLM(lambda prompt: answers[prompt.splitlines()[-1]])
         (name,) = re.findall(r'^name = "(\w+)"', declared, re.MULTILINE)[:1]
-        log = run_lm_eval(tmp_path / "log", name, model=model)
+        log = run_lm_eval(tmp_path / "log", name, model=model, **options)
         rename(log)
         monkeypatch.setenv("HKCANTO_BENCHMARKS", str(tmp_path / "hub"))
         return log
@@ -713,8 +718,11 @@ def test_only_a_perfect_answer_is_published_as_correct(
     # F1 by hand: 1, 2 · 1 / (2 + 2), 0.
     questions = [row["question"] for row in rows]
     answers = dict(zip(questions, ["金鐘", "巴士", "獅子"], strict=True))
-    log = run_of(PLACES, rows, answers)
+    log = run_of(PLACES, rows, answers, metadata={"reasoning": True})
     files = published("eee", tmp_path / "out", log.parent, *WHO, "--items")
+    ((_, text),) = [file for file in files.items() if "sample_id" not in file[1]]
+    (*_, evaluation) = json.loads(text)["evaluation_results"]
+    assert evaluation["generation_config"]["generation_args"]["reasoning"] is True
     lines = next(text for path, text in files.items() if "sample_id" in text)
     evaluations = [json.loads(line)["evaluation"] for line in lines.splitlines()]
     scores = sorted((item["score"], item["is_correct"]) for item in evaluations)

@@ -63,6 +63,13 @@ QUESTION = "香港嘅天星小輪每日由尖沙咀碼頭開去港島邊一個�
 OPTIONS = "\nA. 中環\nB. 灣仔\nC. 柴灣"
 
 
+def test_of_a_short_text_twelve_units_are_needed() -> None:
+    text = "香港仔避風塘有幾多隻舢舨仔呀"  # 14 units, of which 60 % are 9
+    index = Index([Item("t", "t/1", text)])
+    found = {n: len([*index.find([(1, text[:n])])]) for n in (9, 11, 12, 14)}
+    assert found == {9: 0, 11: 0, 12: 1, 14: 1}
+
+
 def asked(question: str) -> tuple[Item, Item]:
     """The texts that are searched for a question: the whole item, and the question alone."""
     return Item("t", "t/1", question + OPTIONS), Item("t", "t/1", question, FEW)

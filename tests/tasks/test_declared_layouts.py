@@ -8,7 +8,12 @@ import pytest
 
 from hkcanto_tasks import describe, load_task
 from hkcanto_tasks.data.tables import Row
-from hkcanto_tasks.errors import CatalogueError, DataCorrupt, DataNotFound
+from hkcanto_tasks.errors import (
+    CatalogueError,
+    DataCorrupt,
+    DataNotFound,
+    OptionError,
+)
 
 from .quiz import Quiz, as_csv, items, prompts, read
 
@@ -115,6 +120,7 @@ def test_labels_and_flags_that_do_not_fit_are_refused(quiz: Quiz) -> None:
         (by_label, {"choices": ARC, "answer": "E"}, "names none of"),
         (flags, {"choices": ARC, "flags": [1, 1, 0, 0]}, "multi_answer"),
         (flags, {"choices": ARC, "flags": [0, 1]}, "no list of a 0 or 1"),
+        (flags, {"choices": ARC, "flags": [0, 2, 0, 0]}, "no list of a 0 or 1"),
         (flags, {"choices": ARC, "flags": [0, 0, 0, 0]}, "no answer"),
         ('columns = { options = "choices" }', {"choices": RECORDS}, "choices.text"),
     ):
@@ -151,6 +157,15 @@ def test_an_object_of_rows_by_key_and_nested_rows_are_declared(quiz: Quiz) -> No
     )
     assert prompts() == [f"新界：一段。{PLAIN['question']}"] * 2
     assert [item.target for item in items()] == ["C", "A"]
+    # A row has the cells of the entries above it, but not the entry that holds the rows.
+    assert not load_task("quiz").differences
+    by_key = {"data": [{"theme": "新界", "qas": {"q1": asked}}]}
+    quiz(
+        f'{TEST}rows = "data.*.qas.*"',
+        question="{theme}：{key}：{question}",
+        files={"data/test.json": json.dumps(by_key)},
+    )
+    assert prompts() == [f"新界：q1：{PLAIN['question']}"]
     lines = "\n".join(json.dumps(passage) for passage in passages)
     quiz(
         'files = "test.jsonl"\nrows = "*.qas"',
@@ -161,6 +176,24 @@ def test_an_object_of_rows_by_key_and_nested_rows_are_declared(quiz: Quiz) -> No
     quiz(f'{TEST}rows = "data"', files={"data/test.json": json.dumps({"data": asked})})
     with pytest.raises(DataCorrupt, match=r'JSON dict.*"\*" is every entry'):
         items()
+
+
+def test_rows_are_chosen_by_a_column_with_a_capital(quiz: Quiz) -> None:
+    options = dict(zip("ABCD", TEXTS, strict=True))
+    rows = [{**PLAIN, **options, "Region": name} for name in ("HK", "TW")]
+    rows[1] |= {"answer": "A"}
+    quiz('where = { Region = "HK" }\nignored = ["Region"]', *rows)
+    assert read() == [EXPECTED]
+
+
+def test_examples_from_the_test_file_are_not_scored_too(quiz: Quiz) -> None:
+    options = dict(zip("ABCD", TEXTS, strict=True))
+    rows = [{**PLAIN, **options, "question": f"第{n}條？"} for n in range(4)]
+    quiz(f"{TEST}examples_from_test = 2", *rows)
+    assert {item.question for item in items()} == {"第2條？", "第3條？"}
+    loaded = load_task("quiz", shots=3)
+    with pytest.raises(OptionError, match="there are 2 worked examples"):
+        loaded.prompt(loaded.samples[0])
 
 
 def test_a_compressed_file_is_read_in_a_folder_as_on_the_hub(quiz: Quiz) -> None:

@@ -1,5 +1,6 @@
 """Files are found and read as a benchmark declares them; all others are refused, with reasons."""
 
+import json
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +20,7 @@ from hkcanto_tasks.errors import (
     HKCantoError,
     OptionError,
 )
+from hkcanto_tasks.loading import ScoredRows, is_comparable
 from hkcanto_tasks.printable import warn_once
 from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.tasks import LoadedTask
@@ -321,6 +323,38 @@ def test_the_data_is_named_by_every_file_that_was_read(folder: Folder) -> None:
     assert data(0) == without
     assert data(1) != before
     assert without != before
+
+
+def test_examples_of_the_paper_leave_the_file_of_examples_out_of_the_datas_name(
+    folder: Folder,
+) -> None:
+    def data(**options: str) -> str:
+        return load_task("hkcanto_g2p", **options).revision
+
+    def write(split: str, end: str, number: int, text: str, jyutping: str) -> None:
+        row = {"#": number, "Honzi": text, "Jyutping": jyutping}
+        name = f"phonetics-g2p/{split}/zh_to_jyutping_{end}.json"
+        folder({name: json.dumps(row)}, "hkeval2025")
+
+    write("test", "test_gold", 1, "早晨", "zou2 san4")
+    write("dev", "dev", 2, "你好", "nei5 hou2")
+    of_paper, of_release = data(), data(examples="release")
+    write("dev", "dev", 2, "多謝", "do1 ze6")
+    assert data() == of_paper
+    assert data(examples="release") != of_release
+
+
+def test_a_subject_short_of_many_rows_is_not_comparable_though_the_total_is_right() -> (
+    None
+):
+    subjects = find_task("hkmmlu").subjects[:3]
+    for changes, comparable in (((-8, 3, 5), True), ((-15, 5, 10), False)):
+        counts = {
+            subject: subject.rows + change
+            for subject, change in zip(subjects, changes, strict=True)
+        }
+        rows = ScoredRows(counts=counts)
+        assert is_comparable(subjects, rows) is comparable, changes
 
 
 def test_a_chain_of_thought_takes_reasoning_where_there_is_any(folder: Folder) -> None:

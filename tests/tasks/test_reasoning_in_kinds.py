@@ -35,3 +35,9 @@ def test_a_response_is_read_without_its_reasoning() -> None:
                 nothing.answer,
             ), case
             assert cut_off.reason == "none: cut off", case
+
+
+def test_an_answer_before_reasoning_that_was_cut_off_is_read() -> None:
+    loaded = load_task("hkmmlu")
+    judgement = loaded.kind.judge("答案：B\n<think>再諗下先", loaded.samples[0])
+    assert (judgement.answer, judgement.reason) == ("B", "stated")
