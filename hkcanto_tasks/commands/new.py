@@ -10,7 +10,7 @@ import shlex
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -145,7 +145,7 @@ class _Content:
     columns: Sequence[str] = ()
     paths: Sequence[str] = ()
     questions: Sequence[str] = ()
-    remarks: Sequence[str] = ()
+    remarks: list[str] = field(default_factory=list)
 
 
 def _content(source: Path, names: set[str]) -> _Content:
@@ -157,7 +157,6 @@ def _content(source: Path, names: set[str]) -> _Content:
     """
     from msgspec.structs import replace
 
-    from ..data.checks import media_columns
     from ..data.tables import PLAIN, keys_above_rows, read_table
 
     keys = keys_above_rows(source)
@@ -168,24 +167,33 @@ def _content(source: Path, names: set[str]) -> _Content:
     is_csv = source.name.lower().removesuffix(".gz").endswith((".csv", ".tsv"))
     form = replace(PLAIN, header=False) if is_csv else PLAIN
     table = read_table(source, form=form)
-    rows = table.rows
-    remarks = []
+    content = _csv_content(table.rows, names) if is_csv else _json_content(table.rows)
     if table.bad:
-        remarks.append(
-            f"{len(table.bad)} rows cannot be read, the first: {table.bad[0]}"
-        )
-    if not is_csv:
-        columns = [*dict.fromkeys(column for row in rows for column in row.cells)]
-        paths = dict.fromkeys(path for row in rows for path in _paths(row))
-        return _Content(columns, [*paths], [], [*remarks, *_remarks(rows, columns)])
-    first = [str(cell).strip() for cell in rows[0].cells.values()] if rows else []
+        bad = f"{len(table.bad)} rows cannot be read, the first: {table.bad[0]}"
+        content.remarks.insert(0, bad)
+    return content
+
+
+def _json_content(rows: Sequence["Row"]) -> _Content:
+    """Return the content of a JSON or Parquet file with these rows."""
+    columns = [*dict.fromkeys(column for row in rows for column in row.cells)]
+    paths = [*dict.fromkeys(path for row in rows for path in _paths(row))]
+    return _Content(columns, paths, remarks=[*_remarks(rows, columns)])
+
+
+def _csv_content(rows: Sequence["Row"], names: set[str]) -> _Content:
+    """Return the content of a CSV file with these rows, the first of which may be a header."""
+    from ..data.checks import media_columns
+
+    cells = rows[0].cells if rows else {}
+    first = [str(cell).strip() for cell in cells.values()]
     columns = [cell.lower() for cell in first]
-    questions = [*_csv_questions(columns, names)]
+    remarks = []
     # A picture's name may be in any column, whatever that is called.
-    for number in media_columns(rows, [*rows[0].cells] if rows else []):
+    for number in media_columns(rows, [*cells]):
         column = columns[int(number) - 1]
         remarks.append(_MEDIA.format(column or number))
-    return _Content(columns, first, questions, remarks)
+    return _Content(columns, first, [*_csv_questions(columns, names)], remarks)
 
 
 def _csv_questions(columns: Sequence[str], names: set[str]) -> Iterator[str]:

@@ -196,20 +196,18 @@ def right_letters(
         >>> right_letters(row, ["旺角", "灣仔"], find_task("hkmmlu").definition, ["answer"])
         'B'
     """
+    cell = row.find(columns)
     pairs = zip(definition.letters, choices, strict=False)
     texts = {letter: text for letter, text in pairs if text is not None}
-    cell = row.find(columns)
-    is_plain = definition.answer == "letter" and isinstance(cell, str)
-    if is_plain and cell in texts and cell not in definition.answers:
-        return cell  # nearly all rows
+    letter = cell if isinstance(cell, str) else ""
+    if definition.answer == "letter" and letter in texts.keys() - definition.answers:
+        return letter  # nearly all rows
     if definition.answer == "label":
-        labels = _labels(row, definition, choices)
-        texts = {letter: labels[letter] for letter in texts}
+        texts = _labels(row, definition, texts)
     elif definition.answer == "flags":
-        cell = _flagged(row, cell, choices, definition.letters)
-    named: set[str] = set()
-    for part in filter(None, _parts(row, cell, definition, several)):
-        named.update(_letters(part, row, texts, definition))
+        cell = _flagged(row, cell, len(texts), definition.letters)
+    parts = filter(None, _parts(row, cell, definition, several))
+    named = {*"".join(_letters(part, row, texts, definition) for part in parts)}
     if not named:
         raise row.lacks("answer", "answer", columns)
     if len(named) > 1 and not several:
@@ -220,7 +218,7 @@ def right_letters(
 def _labels(
     row: Row,
     definition: ChoiceDefinition,
-    choices: Sequence[Text],
+    texts: Mapping[str, str],
 ) -> dict[str, str]:
     """Return letter → the release's label of the choice: from their column, or a mapping's keys."""
     columns = definition.columns.get("labels", ())
@@ -230,24 +228,23 @@ def _labels(
         cell = row.find(choice_columns(definition))
     listed = [*cell] if isinstance(cell, list | Mapping) else []
     labels = [_plain(as_text(label) or "") for label in listed]
-    count = len(choices) - [*choices].count(None)
-    if not all(labels) or len({*labels}) < max(count, len(labels)):
+    if not all(labels) or len({*labels}) < max(len(texts), len(labels)):
         raise row.problem(
             "no label of its own for each option: declare the column or path that has them, "
             'columns = { labels = "choices.label" }'
         )
-    return dict(zip(definition.letters, labels, strict=False))
+    labelled = dict(zip(definition.letters, labels, strict=False))
+    return {letter: labelled[letter] for letter in texts}
 
 
 def _flagged(
     row: Row,
     cell: object,
-    choices: Sequence[Text],
+    count: int,
     letters: str,
 ) -> list[str]:
     """Return the letters of the choices whose flag is 1 or true."""
     flags = cell if isinstance(cell, list) else []
-    count = len(choices) - [*choices].count(None)
     if len(flags) < count or not {*flags} <= {0, 1}:
         raise row.problem("no list of a 0 or 1 for each option as its answer")
     return [letter for letter, flag in zip(letters, flags, strict=False) if flag]

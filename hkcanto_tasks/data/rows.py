@@ -76,20 +76,22 @@ class ReleaseRows:
                 matched.setdefault((split, name), []).append(file)
         missing = [name for name in subjects if ("test", name) not in matched]
         if missing and unmatched:
-            stem = next(iter(unmatched))
-            match = (
-                f"Match them: HKCANTO_ALIASES='{stem}={missing[0]},…', or `aliases`."
-            )
-            if not missing[0]:  # the task has one subject, without a name
-                match = "Correct `files`, or declare the name in `aliases`."
-            raise DataNotFound(
-                f"{self._task.name}: in {self.folder.root}, some subjects lack a file, and some "
-                "files belong to no known subject.\n"
-                f"  expected: {' or '.join(self._definition.paths['test'])}\n"
-                f"  subjects: {', '.join(missing)}\n  files: {', '.join(unmatched)}\n"
-                f"{match}"
-            )
+            raise self._unmatched(missing, [*unmatched])
         return matched
+
+    def _unmatched(self, subjects: Sequence[str], stems: Sequence[str]) -> DataNotFound:
+        """Return the error for subjects without a file beside files of no known subject."""
+        match = (
+            f"Match them: HKCANTO_ALIASES='{stems[0]}={subjects[0]},…', or `aliases`."
+        )
+        if not subjects[0]:  # the task has one subject, without a name
+            match = "Correct `files`, or declare the name in `aliases`."
+        return DataNotFound(
+            f"{self._task.name}: in {self.folder.root}, some subjects lack a file, and some "
+            "files belong to no known subject.\n"
+            f"  expected: {' or '.join(self._definition.paths['test'])}\n"
+            f"  subjects: {', '.join(subjects)}\n  files: {', '.join(stems)}\n{match}"
+        )
 
     def files(self, subject: Subject, split: str) -> tuple[str, ...]:
         """Return the files with a subject's rows of a split, as paths in the folder.

@@ -642,24 +642,34 @@ def _rows_below(
     if isinstance(value, UnreadableRow):
         yield value
         return
-    if not keys:
-        if shared is None and not isinstance(value, list):
-            raise TypeError(type(value).__name__)
-        for row in value if isinstance(value, list) else [value]:
-            yield {**(shared or {}), **row} if isinstance(row, Mapping) else row
+    if keys:
+        key, *rest = keys
+        for entry, cells in _entries(value, key, shared):
+            yield from _rows_below(entry, rest, cells)
         return
-    key, *rest = keys
+    if shared is None and not isinstance(value, list):
+        raise TypeError(type(value).__name__)
+    for row in value if isinstance(value, list) else [value]:
+        yield {**(shared or {}), **row} if isinstance(row, Mapping) else row
+
+
+def _entries(
+    value: object,
+    key: str,
+    shared: Mapping[str, object] | None,
+) -> Iterator[tuple[object, Mapping[str, object] | None]]:
+    """Yield the entries that a key of a path leads to, each with the cells above it."""
     if key == "*" and isinstance(value, list):
         for entry in value:
-            yield from _rows_below(entry, rest, shared or {})
+            yield entry, shared or {}
     elif key == "*" and isinstance(value, Mapping):
         for name, entry in value.items():
-            yield from _rows_below(entry, rest, {**(shared or {}), "key": name})
+            yield entry, {**(shared or {}), "key": name}
     elif isinstance(value, Mapping) and key in value:
         if shared is not None:
-            others = {name: cell for name, cell in value.items() if name != key}
-            shared = {**shared, **others}
-        yield from _rows_below(value[key], rest, shared)
+            shared = {**shared, **value}
+            del shared[key]
+        yield value[key], shared
     else:
         present = [*value][:5] if isinstance(value, Mapping) else [type(value).__name__]
         raise KeyError(key, ", ".join(present))

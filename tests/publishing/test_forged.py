@@ -420,16 +420,21 @@ def test_decoding_that_is_not_the_tasks(lm_eval: LmEvalLog, tmp_path: Path) -> N
 
 
 def test_decoding_that_was_not_logged_is_no_departure(
-    lm_eval: LmEvalLog, tmp_path: Path
+    inspect: InspectLog, tmp_path: Path
 ) -> None:
-    for sample in lm_eval.samples:
-        settings = sample["arguments"]["gen_args_0"]["arg_1"]
-        for name in ("do_sample", "temperature"):
-            settings.pop(name, None)
-    del lm_eval.results["configs"]["quiz"]["generation_kwargs"]
-    assert publish("card", tmp_path / "out", lm_eval.save()).exit_code == 0
+    # Such as that of a model that takes no temperature.
+    plan = inspect.log["plan"]
+    plan["config"].pop("temperature", None)
+    for step in plan["steps"]:
+        step["params"].pop("temperature", None)
+    for sample in inspect.samples:
+        for event in sample["events"]:
+            if event["event"] == "model":
+                event["config"].pop("temperature", None)
+    named = f"org/model-7b={inspect.save()}"
+    assert publish("card", tmp_path / "out", named).exit_code == 0
     (card,) = (tmp_path / "out").rglob("card.md")
-    assert "| Quiz, 0-shot |" in card.read_text("utf-8")
+    assert "| Quiz, 0-shot | Accuracy" in card.read_text("utf-8")
 
 
 def test_a_record_that_its_items_contradict(lm_eval: LmEvalLog, tmp_path: Path) -> None:
