@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from math import ceil
 
 from .data.checks import media_columns, refuse_odd
@@ -204,7 +205,7 @@ def _refuse_media(kind: Kind, rows: Sequence[Row]) -> None:
     Raises:
         CatalogueError: A column holds them, and the task does not ignore it.
     """
-    names = dict.fromkeys(name for row in rows for name in row.cells)
+    names = dict.fromkeys(chain.from_iterable(row.cells for row in rows))
     media = media_columns(rows, unread_columns(kind, names))
     if media:
         raise kind.wrong(
