@@ -6,7 +6,6 @@ decision, or `None` to leave it to the next rule.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -474,39 +473,51 @@ def having_property(view: Statements) -> Decision | None:
     Examples:
         (邊個屬於離島嘅首府？) 大嶼山係最大嘅島，南丫島多風車，坪洲近。長洲先前屬於離島嘅首府。 → C
     """
-    every = view.shown.texts.keys()
-    if letters_of(view.mentions) != every or {*map(_stance, view.mentions)} - _WEAK:
+    if any(mention.stance not in _WEAK for mention in view.mentions):
         return None
-    having: set[str] = set()
-    lacking: set[str] = set()
-    for mention, following in pairwise([*view.mentions, None]):
-        if mention:
-            end = following.start if following else len(view.text)
-            words = re.split("[。;!?\n]|[.] ", view.text[mention.end : end])[0]
-            (having if _has_asked_words(view, words) else lacking).update(
-                mention.letters
-            )
+    having, lacking = parted(
+        view.mentions, lambda mention: _has_asked_words(view, mention)
+    )
     if view.shown.denied:
         having, lacking = lacking, having
-    if not having or not lacking or having & lacking:
+    if not is_each_parted(view, having, lacking):
         return None
-    last = next(m for m in view.mentions if m.letters <= having)
-    return Decision(frozenset(having), "affirmed", last)
+    first = next(mention for mention in view.mentions if mention.letters <= having)
+    return Decision(having, "affirmed", first)
 
 
-def _stance(mention: Mention) -> int:
-    return mention.stance
+def parted(
+    mentions: list[Mention],
+    holds: Callable[[Mention], bool],
+) -> tuple[frozenset[str], frozenset[str]]:
+    """The letters of the mentions for which something holds, and those of the others."""
+    held = [mention for mention in mentions if holds(mention)]
+    others = [mention for mention in mentions if mention not in held]
+    return letters_of(held), letters_of(others)
+
+
+def is_each_parted(
+    view: Statements,
+    having: frozenset[str],
+    lacking: frozenset[str],
+) -> bool:
+    """Whether each option has a property or lacks it, some of them either."""
+    if not having or not lacking or having & lacking:
+        return False
+    return having | lacking >= view.shown.texts.keys()
 
 
 def _has_asked_words(
     view: Statements,
-    words: str,
+    mention: Mention,
 ) -> bool:
-    """Whether words repeat four characters of the question in a row, and do not deny them."""
-    asked = view.shown.asked
+    """Whether the words after a mention repeat four characters of the question, undenied."""
+    later = [other.start for other in view.mentions if other.start > mention.start]
+    after = view.text[mention.end : min(later, default=len(view.text))]
+    words = SAYS["statement_end"].split(after)[0]
     for start in range(len(words) - 3):
         shared = words[start : start + 4]
-        if SAYS["han_only"].fullmatch(shared) and shared in asked:
+        if SAYS["han_only"].fullmatch(shared) and shared in view.shown.asked:
             return not SAYS["denied"].search(words[:start])
     return False
 

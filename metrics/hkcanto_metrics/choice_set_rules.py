@@ -12,6 +12,8 @@ from hkcanto_metrics.choice_rules import (
     Decision,
     firmest,
     having_property,
+    is_each_parted,
+    parted,
     unnamed,
     unread,
 )
@@ -120,33 +122,67 @@ def headed_lists(view: Statements) -> Decision | None:
         我揀：⏎- A（最大）⏎- C（有海鮮） → AC
         Correct:⏎- A⏎- C⏎Perhaps:⏎- D → none
     """
-    chosen: set[str] = set()
-    rejected: set[str] = set()
-    items: set[str] | None = None
+    lists: dict[str, set[str]] = {"right": set(), "wrong": set()}
+    chosen = lists["right"]
+    items: set[str] | None = None  # of the list that the line belongs to
     for line in filter(str.strip, view.text.split("\n")):
         item = _LIST_ITEM.match(line)
         if item and item[1] in view.shown.texts and items is not None:
-            is_refuted = SAYS["refuted"].match(line, item.end())
-            if SAYS["hedged"].search(line) or (items is chosen and is_refuted):
+            if _is_doubtful_item(line, item, items is chosen):
                 return None
             items.add(item[1])
-        elif SAYS["list_of_right"].fullmatch(line.strip()):
-            items = chosen
-        elif SAYS["list_of_wrong"].fullmatch(line.strip()):
-            items = rejected
-        elif _is_denied_heading(view, line):
-            return unread("undecided")
-        elif items is None and not SAYS["name"].search(line):
             continue
-        elif chosen and not SAYS["name"].search(line) and line.strip()[-1] != ":":
+        kind = _kind_of_line(view, line)
+        if kind in lists:
+            items = lists[kind]
+        elif kind == "denied":
+            return unread("undecided")
+        elif chosen and kind == "remark":
             items = set()
-        else:
-            is_open = line.strip()[-1] == ":" or SAYS["not_own"].search(line)
+        elif items is not None or kind == "options":
+            is_open = kind == "heading" or SAYS["not_own"].search(line)
             return unread("undecided") if chosen and is_open else None
+    return _listed_right(view, chosen, lists["wrong"])
+
+
+def _is_doubtful_item(
+    line: str,
+    item: re.Match[str],
+    is_chosen: bool,
+) -> bool:
+    """Whether an item of a list is held for possible only, or wrong below words for right ones."""
+    is_refuted = is_chosen and SAYS["refuted"].match(line, item.end())
+    return bool(is_refuted or SAYS["hedged"].search(line))
+
+
+def _kind_of_line(
+    view: Statements,
+    line: str,
+) -> str:
+    """What a line does that is no item: head a list, name options, or remark on something."""
+    words = line.strip()
+    if SAYS["list_of_right"].fullmatch(words):
+        return "right"
+    if SAYS["list_of_wrong"].fullmatch(words):
+        return "wrong"
+    if _is_denied_heading(view, line):
+        return "denied"
+    if SAYS["name"].search(line):
+        return "options"
+    return "heading" if words.endswith(":") else "remark"
+
+
+def _listed_right(
+    view: Statements,
+    chosen: set[str],
+    rejected: set[str],
+) -> Decision | None:
+    """The decision of a list of right options beside one of wrong options."""
+    if not chosen:
+        is_other_list = rejected and not view.shown.denied
+        return unread("undecided") if is_other_list else None
     is_truth = view.shown.denied and rejected  # of the statements, not of the answer
-    if rejected and not chosen and not view.shown.denied:
-        return unread("undecided")
-    if not chosen or chosen & rejected or is_truth or chosen >= view.shown.texts.keys():
+    if is_truth or chosen & rejected or chosen >= view.shown.texts.keys():
         return None
     return Decision(frozenset(chosen), "listed")
 
@@ -304,18 +340,38 @@ def stated_set(view: Statements) -> Decision | None:
     if all(mention.stance == HEDGED for mention in decisions):
         return None
     last = firmest(view, decisions)
-    begin = next(mention for mention in decisions if mention.sentence == last.sentence)
-    for mention in view.with_stance(REFUTED):
-        if begin.start < mention.start < last.start:
-            begin = last
+    begin = _beginning(view, decisions, last)
     letters, end = _joined_to(view, begin)
-    is_open = SAYS["others"].search(view.text, last.end)
-    count = SAYS["number_right"].search(view.text, 0, begin.start)
-    if count and parse_number(count["count"]) != len(letters):
+    if _is_miscounted(view, begin, letters):
         return unread("undecided")
-    if is_open or _is_unsettled(view, last, begin, letters, end):
+    if SAYS["others"].search(view.text, last.end):
+        return unread("undecided")
+    if _is_unsettled(view, last, begin, letters, end):
         return unread("undecided")
     return Decision(letters, "stated")
+
+
+def _beginning(
+    view: Statements,
+    decisions: list[Mention],
+    last: Mention,
+) -> Mention:
+    """Where the enumeration of the last decision begins: in its sentence, after what it rejects."""
+    first = next(mention for mention in decisions if mention.sentence == last.sentence)
+    for rejected in view.with_stance(REFUTED):
+        if first.start < rejected.start < last.start:
+            return last
+    return first
+
+
+def _is_miscounted(
+    view: Statements,
+    begin: Mention,
+    letters: frozenset[str],
+) -> bool:
+    """Whether the response says before that another number of options is right."""
+    count = SAYS["number_right"].search(view.text, 0, begin.start)
+    return bool(count and parse_number(count["count"]) != len(letters))
 
 
 def _joined_to(
@@ -355,13 +411,22 @@ def _is_unsettled(
     if letters >= options:
         is_all = last.stance == CHOSEN or begin.letters >= options
         return bool(later) or not (last.lettered and is_all)
-    lead = view.text[last.sentence[0] : last.start]
-    accepted = [m for m in view.mentions if m.stance >= AFFIRMED]
-    is_only = letters_of(accepted) <= letters and bool(
-        SAYS["only"].search(SAYS["option_word"].sub("", lead))
-    )
-    is_certain = last.stance == CHOSEN or len(letters) > 1 or is_only
-    return not is_certain and _is_one_of_several(view, last, letters)
+    if last.stance == CHOSEN or len(letters) > 1:
+        return False
+    if _is_said_alone(view, last, letters):
+        return False
+    return _is_one_of_several(view, last, letters)
+
+
+def _is_said_alone(
+    view: Statements,
+    last: Mention,
+    letters: frozenset[str],
+) -> bool:
+    """Whether the response says that only this option is right, and calls no other one right."""
+    accepted = [mention for mention in view.mentions if mention.stance >= AFFIRMED]
+    lead = view.words_around(last).lead
+    return letters_of(accepted) <= letters and bool(SAYS["only"].search(lead))
 
 
 def _contradicts(
@@ -409,11 +474,17 @@ def all_or_rest(view: Statements) -> Decision | None:
     if gone:
         return Decision(frozenset(every.keys() - gone), "all but") if is_rest else None
     every_one = SAYS["all_of"].search(text)
-    if not every_one:
-        return None
-    count = every_one["count"]
-    is_all = not count or parse_number(count) == len(every)
-    return Decision(frozenset(every), "all") if is_all else None
+    if every_one and _counts(every_one["count"], len(every)):
+        return Decision(frozenset(every), "all")
+    return None
+
+
+def _counts(
+    count: str | None,
+    number: int,
+) -> bool:
+    """Whether a count is this number, or there is none."""
+    return not count or parse_number(count) == number
 
 
 def _counted_out(
@@ -441,13 +512,15 @@ def _all_but(
         return unread("undecided")
     is_behind = bool(but["behind"])
     near = [m for m in view.mentions if (m.start < but.start()) == is_behind]
-    excepted = letters_of(near) & gone or letters_of(near[:1])
-    named = letters_of(near[:1])
-    if any(m.stance == REFUTED and not m.letters <= named for m in near):
-        return unread("undecided")
+    named = letters_of(near)
+    first = letters_of(near[:1])
+    excepted = named & gone or first
+    for mention in near:
+        if mention.stance == REFUTED and not mention.letters <= first:
+            return unread("undecided")
     every = view.shown.texts.keys()
-    is_complete = SAYS["the_rest"].search(view.text) and letters_of(near) == every
-    if not (is_behind or is_complete or letters_of(near) <= excepted):
+    is_complete = SAYS["the_rest"].search(view.text) and named == every
+    if not (is_behind or is_complete or named <= excepted):
         return unread("undecided")  # besides A, B is right, too
     return Decision(frozenset(every - excepted), "all but") if excepted else None
 
@@ -481,23 +554,15 @@ def described_each(view: Statements) -> Decision | None:
     decision = having_property(view)
     if decision:
         return Decision(decision.letters, "judged")
-    texts = view.shown.texts.keys()
-    described = [m for m in view.mentions if _description(view, m)]
-    having = [m for m in described if _has_property_asked(view, view.text[m.end :])]
-    letters = letters_of(having)
-    is_each = letters_of(described) >= texts and described == view.mentions
-    is_each = is_each and letters.isdisjoint(
-        letters_of(m for m in described if m not in having)
+    for mention in view.mentions:
+        if not SAYS["described"].match(view.text, mention.end):
+            return None
+    having, lacking = parted(
+        view.mentions,
+        lambda mention: _has_property_asked(view, view.text[mention.end :]),
     )
-    is_some = letters and letters < texts
-    return Decision(letters, "judged") if is_each and is_some else None
-
-
-def _description(
-    view: Statements,
-    mention: Mention,
-) -> re.Match[str] | None:
-    return SAYS["described"].match(view.text, mention.end)
+    is_each = is_each_parted(view, having, lacking)
+    return Decision(having, "judged") if is_each else None
 
 
 def judged_each(view: Statements) -> Decision | None:

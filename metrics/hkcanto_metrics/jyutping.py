@@ -226,7 +226,9 @@ _WHOLE = re.compile(
     r"|.{0,6}(?:全句|整句|完整|合起|最終|最终))"
 )
 # One of several tries, of which the last counts.
-_DRAFT = re.compile(r"\W*(?:version\s?\d\W+)?(?:draft|attempt|try|trial|第[一二三四1-4][稿次版])")
+_DRAFT = re.compile(
+    r"\W*(?:version\s?\d\W+)?(?:draft|attempt|try|trial|第[一二三四1-4][稿次版])"
+)
 _CORRECTED = re.compile(
     r"\b(?:correct(?:ed|ion)?|revised|fixed|final)\b|[改更修][為为正成]|[應应][該该]?[係系是]"
 )

@@ -75,20 +75,22 @@ def value_of(match: re.Match[str]) -> Fraction | None:
     """Return the value of a match of `number`; `None` if it has none."""
     if match["plain"] == match[0]:  # like most
         return _plain(match[0])
-    if match["english"]:
-        value = _english(match)
-        return -value if match["sign"] else value
     if match["tenths"]:
         tenths = _plain(match["tenths"])
         half = 5 if match["and_half"] else 0
         return tenths and tenths * 10 + half
+    value = _english(match) if match["english"] else _mixed(match)
+    return -value if match["sign"] and value is not None else value
+
+
+def _mixed(match: re.Match[str]) -> Fraction | None:
+    """The value of digits or Chinese numerals, with a fraction and a power."""
     whole = _plain(group_text(match, _WHOLE) or "0")
     over = _plain(group_text(match, NUMERATORS) or "0")
     under = _plain(group_text(match, _DENOMINATORS) or "1")
     if whole is None or over is None or not under:
         return None
-    value = (whole + over / under + _part(match)) * _power(match)
-    return -value if match["sign"] else value
+    return (whole + over / under + _part(match)) * _power(match)
 
 
 def _english(match: re.Match[str]) -> Fraction:

@@ -24,6 +24,7 @@ LABEL = re.compile("zz[0-9]+zz")  # the code of a label, see `labels.py`
 _NUMBERED = re.compile(r"\(\d\)|[①-⑨]")
 _LETTER_UNIT = re.compile(r"\d ?[A-J]\Z")  # A, as the unit of a current, is a letter
 GLOSS = re.compile(r" ?\([^()\n]*\)")  # a remark in brackets after an option
+_NEAR = 100  # characters in which "the latter" has its two options
 _MOST = 30  # mentions that are read at each end; a text with more is in a loop
 
 # A letter's boundaries are written out, because a Chinese character next to it is a boundary, too.
@@ -133,6 +134,7 @@ class Options:
             *self._by_value(text),
             *self._by_letter(text),
             *self._by_position(text),
+            *self._by_few(text),
         ]
         found.sort(key=lambda mention: (mention.start, -mention.end))
         found = _with_references(text, found)
@@ -205,12 +207,6 @@ class Options:
         if self._is_numbered:
             return
         letters = [*self.texts]
-        for match in SAYS["first_or_last_few"].finditer(text):
-            count = _FEW[match["count"] or match["number"]]
-            is_end = match["end"] or match["ending"]
-            few = letters[-count:] if is_end else letters[:count]
-            if count < len(letters):
-                yield Mention(frozenset(few), *match.span())
         for match in SAYS["position"].finditer(text):
             noun = match["noun"]
             if noun and noun.lower() not in self.asked:
@@ -222,6 +218,16 @@ class Options:
             is_number = match[3] and self.values  # 答案：3
             if place <= len(self.texts) and not is_number:
                 yield Mention(frozenset(letters[place - 1]), *match.span())
+
+    def _by_few(self, text: str) -> Iterator[Mention]:
+        """The first three options, or the last two."""
+        letters = [*self.texts]
+        for match in SAYS["first_or_last_few"].finditer(text):
+            count = _FEW[(match["count"] or match["number"]).lower()]
+            is_end = match["end"] or match["ending"]
+            few = letters[-count:] if is_end else letters[:count]
+            if count < len(letters):
+                yield Mention(frozenset(few), *match.span())
 
 
 def _spelled(
@@ -239,12 +245,12 @@ def _with_references(
     """The mentions with those by "the former" and "the latter", of the last two options before."""
     references = []
     for match in SAYS["former_or_latter"].finditer(text):
-        before = [mention for mention in found if mention.end <= match.start()]
-        others = [m for m in before if m.letters != before[-1].letters]
-        if not others:
-            continue
-        meant = others[-1] if match["former"] else before[-1]
-        references.append(Mention(meant.letters, *match.span("reference")))
+        near = match.start() - _NEAR
+        before = [m.letters for m in found if near < m.start < match.start()]
+        others = [letters for letters in before if letters != before[-1]]
+        if len({*before}) == 2:
+            meant = others[-1] if match["former"] else before[-1]
+            references.append(Mention(meant, *match.span("reference")))
     if not references:
         return found
     return sorted([*found, *references], key=lambda mention: mention.start)
