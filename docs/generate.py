@@ -24,6 +24,7 @@ from hkcanto_metrics.choice_rules import LETTER_RULES
 from hkcanto_metrics.choice_set_rules import SET_RULES
 from hkcanto_metrics.choice_statements import STANCE_RULES
 from hkcanto_metrics.error_spans import ERROR_CATEGORIES
+from hkcanto_metrics.number_rules import NUMBER_RULES
 from hkcanto_tasks.catalogue import BENCHMARKS, benchmarks
 from hkcanto_tasks.data.releases import FolderData, GitHubRelease, HubDataset
 from hkcanto_tasks.declarations import (
@@ -708,7 +709,7 @@ def with_games(guide: str) -> str:
 
 
 def with_rules(guide: str) -> str:
-    """Return the page on reading answers with fresh tables of the rules for letters and sets.
+    """Return the page on reading answers with fresh tables of the rules for letters, sets and numbers.
 
     Args:
         guide: The page's text. Each table is between `<!-- NAME rules -->` and `<!-- end -->`.
@@ -717,9 +718,13 @@ def with_rules(guide: str) -> str:
         ("stance", STANCE_RULES),
         ("letter", LETTER_RULES),
         ("set", SET_RULES),
+        ("number", NUMBER_RULES),
     ):
         rows = [
-            (f"`{rule.__name__}`", *_parts_of_rule(inspect.getdoc(rule) or ""))
+            (
+                f"`{rule.__name__.strip('_')}`",
+                *_parts_of_rule(inspect.getdoc(rule) or ""),
+            )
             for rule in rules
         ]
         table = _rows(("rule", "what it reads", "examples"), rows)

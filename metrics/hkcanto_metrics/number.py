@@ -11,7 +11,8 @@ from fractions import Fraction
 from itertools import pairwise
 
 from hkcanto_metrics.number_questions import asked_for
-from hkcanto_metrics.number_rules import Part, Result, Span
+from hkcanto_metrics.number_rules import Part
+from hkcanto_metrics.number_text import Result, Span
 from hkcanto_metrics.numerals import SAYS, plain_signs, value_of, without_decoration
 from hkcanto_metrics.reasoning import Parts
 from hkcanto_metrics.response_text import own_answer

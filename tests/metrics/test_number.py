@@ -1,7 +1,10 @@
 """The number that a response gives as its final answer."""
 
+import inspect
 import json
+import re
 from collections import Counter
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -10,12 +13,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from hkcanto_metrics import number_closings
 from hkcanto_metrics.number import (
     equal_numbers,
     extract_number,
     parse_number,
     read_number,
 )
+from hkcanto_metrics.number_closings import CLOSING_RULES
+from hkcanto_metrics.number_rules import NUMBER_RULES
 from hkcanto_metrics.reasoning import split_reasoning
 
 from .test_reasoning import assert_quick
@@ -1071,3 +1077,30 @@ def test_a_number_is_read_in_the_relation_and_the_unit_asked_for(
 ) -> None:
     expected = None if value is None else Fraction(value)
     assert extract_number(response, question) == expected
+
+
+def examples(rule: Callable[..., object]) -> Iterator[tuple[str, str, Fraction | None]]:
+    """The question, the response and the answer of each example of a rule."""
+    _, _, lines = (inspect.getdoc(rule) or "").partition("Examples:\n")
+    for line in lines.splitlines():
+        example = re.fullmatch(r" +(?:\(([^)]*[？?])\) )?(.*) → (.+)", line)
+        assert example
+        question, response, answer = example.groups()
+        value = None if answer == "none" else Fraction(answer)
+        yield question or "", response.replace("⏎", "\n"), value
+
+
+@pytest.mark.parametrize("rule", NUMBER_RULES, ids=lambda rule: rule.__name__)
+def test_a_rule_reads_its_examples(
+    rule: Callable[..., object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def values() -> list[Fraction | None]:
+        return [extract_number(text, question) for question, text, _ in examples(rule)]
+
+    expected = [answer for _, _, answer in examples(rule)]
+    assert expected
+    assert values() == expected
+    if rule in CLOSING_RULES:  # and no other rule does
+        others = tuple(other for other in CLOSING_RULES if other is not rule)
+        monkeypatch.setattr(number_closings, "CLOSING_RULES", others)
+        assert values() != expected
