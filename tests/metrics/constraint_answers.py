@@ -47,8 +47,6 @@ def answers_to(constraint: Constraint, seed: int = 0) -> Answers:
         for name in ("exactly", "at_least", "at_most", "about")
     }
     end = 60 + max(bound or 0 for bound in bounds.values())
-    if constraint.name == "idioms":
-        end = 11
     fits = [n for n in range(least or 0, end) if _is_within(n, bounds)]
     others = [n for n in range(end) if n not in fits]
     make = _COUNTS[constraint.name]
@@ -266,21 +264,12 @@ def _percent(_: Random, n: int, __: dict[str, Any]) -> str:
     return "茶" * (100 - n) + " ok" * n
 
 
-IDIOMS = ["一心一意", "半途而廢", "守株待兔", "雪中送炭", "亂七八糟"]
-IDIOMS += ["畫蛇添足", "持之以恆", "迫不及待", "三心兩意", "井底之蛙"]
-
-
-def _idioms(_: Random, n: int, __: dict[str, Any]) -> str:
-    return "，".join(IDIOMS[:n]) + "，早晨。"
-
-
 _COUNTS: dict[str, Make] = {
     "sub_items": _sub_items,
     "json_depth": _json_depth,
     "letters": _letters,
     "capital_words": _capital,
     "latin_percent": _percent,
-    "idioms": _idioms,
     "characters": _characters,
     "sentences": _sentences,
     "lines": _lines,
@@ -719,7 +708,7 @@ def constraints_of(name: str) -> st.SearchStrategy[Constraint]:
     own, least = st.fixed_dictionaries(_ARGUMENTS.get(name, {})), VERIFIERS[name].least
     if least is None:
         return own.map(lambda args: Constraint(name, args))
-    most = {"different_words": 6, "idioms": 8}.get(name, 20)
+    most = {"different_words": 6}.get(name, 20)
     numbers = st.integers(1, most)
     bounds = (
         st.fixed_dictionaries({"exactly": st.integers(least, most)})

@@ -860,14 +860,13 @@ def test_traps_of_lists_and_marks() -> None:
     assert not holds("parts", "早晨***你好", mark="***", own_line=True, exactly=2)
 
 
-def test_traps_of_letters_and_idioms() -> None:
+def test_traps_of_letters_and_signs() -> None:
     assert holds("letters", "Ａ同a", letter="a", exactly=2)
     assert not holds("letter_case", "你好", case="lower")
     assert holds("capital_words", "MTR, Mtr, A", exactly=2)
     assert holds("latin_percent", "全部中文", exactly=0)
-    assert holds("idioms", "一心一意，一心一意", exactly=1)
-    assert holds("idioms", "今日去街市", exactly=0)
-    assert holds("idioms", "半途而废", exactly=1)  # in either script
+    assert holds("hashtags", "好飲！#coffee#tea", exactly=2)
+    assert holds("bold", "用 snake__case__name", exactly=0)
 
 
 def test_an_end_phrase_with_a_mark_may_have_marks_after_it() -> None:

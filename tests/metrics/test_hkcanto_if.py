@@ -49,7 +49,7 @@ def test_every_verifier_is_asked_for_and_none_too_often() -> None:
         for name in {each["name"] for each in row["constraints"]}
     )
     later = "each_sentence_starts_with ends_as_it_begins word_at sub_items json_depth data_format"
-    later += " letters capital_words letter_case latin_percent idioms"
+    later += " letters capital_words letter_case latin_percent"
     assert {*prompts} == VERIFIERS.keys() - {*later.split()}
     assert max(prompts.values()) <= 0.2 * len(PROMPTS)
 
@@ -138,6 +138,10 @@ REFUSALS = {
     "yue": ["對唔住，我幫唔到你。", "唔好意思，我冇辦法處理呢個要求。"],
     "zh": ["對不起，我無法協助你。", "抱歉，我不能處理這個要求。"],
 }
+ENGLISH_REFUSAL = "I'm sorry, but I can't help with that."
+SENTENCE = (
+    "大家好，多謝你問我，不過呢件事我要諗清楚先答到你，遲啲再同你講啦，你覺得好唔好呀？"
+)
 WANTED = {"text", "word", "words", "phrases", "keys", "mark"}
 
 
@@ -165,10 +169,12 @@ def test_an_answer_that_does_not_read_the_request_earns_what_the_readme_says() -
         "a refusal": max(
             floor(lambda row, n=n: REFUSALS[row["language"]][n]) for n in (0, 1)
         ),  # type: ignore[misc]
+        "a refusal in English": floor(lambda _: ENGLISH_REFUSAL),
+        "the same sentence in Cantonese": floor(lambda _: SENTENCE),
         "the prompt itself": floor(lambda row: row["prompt"]),
         "only the words that the prompt asks for": floor(wanted),
     }
-    assert max(floors.values()) <= 0.02
+    assert max(floors.values()) <= 0.04
     readme = (REPOSITORY / "docs/examples/hkcanto_if/README.md").read_text("utf-8")
     for answer, share in floors.items():
         assert f"| {answer} | {100 * share:.1f} % |" in readme, (answer, share)
@@ -191,15 +197,15 @@ def test_a_report_shows_the_floors_beside_a_model_and_gives_no_rank(
     ]
     assert [(row["Model"], row["Prompts followed"]) for row in rows] == [
         ("model", 0.5),
+        ("The same sentence in Cantonese", 0.04),
+        ("A refusal in English", 0.02),
         ("The prompt's own words", 0.02),
         ("A refusal", 0.0),
         ("The prompt itself", 0.0),
     ]
     assert [row["Rank"] for row in rows] == [
         "its table has no models",
-        None,
-        None,
-        None,
+        *[None] * 5,
     ]
     (verdict,) = [note for note in notes([run]) if "HKCanto-IF" in note][:1]
     assert verdict.endswith("no rank (its table has no models).")

@@ -51,7 +51,7 @@ _EMOJI = regex.compile(
 )
 # Markdown shows marks with a blank inside; ____ is a place to fill in.
 _BOLD = re.compile(
-    r"\*\*(?=[^\s*])[^*\n]+(?<!\s)\*\*|(?<!_)__(?=[^\s_])[^_\n]+(?<!\s)__(?!_)"
+    r"\*\*(?=[^\s*])[^*\n]+(?<!\s)\*\*|(?<![A-Za-z0-9_])__(?=[^\s_])[^_\n]+(?<!\s)__(?![A-Za-z0-9_])"
 )
 _BOLD_OR_ITALIC = re.compile(
     _BOLD.pattern + r"|(?<!\*)\*(?=[^\s*])[^*\n]+(?<!\s)\*(?!\*)"
@@ -68,7 +68,7 @@ _QUOTATIONS = {
     "“”": "“[^“”\n]+”",
 }
 # Not a fragment of an address, an entity such as &#39;, or a rank such as #1.
-_HASHTAG = re.compile(r"(?<![A-Za-z0-9_&/])[#＃](?=\w*[^\W\d_])\w+")
+_HASHTAG = re.compile(r"(?<![A-Za-z0-9_&/])(?:[#＃](?=\w*[^\W\d_])\w+)+")
 # Unicode's category P includes these, which represent words or are Markdown; it lacks ～ and ~.
 _SYMBOLS_IN_P = frozenset("@#%&*/\\_§¶†‡‰※＠＃％＆＊／＼＿")
 # As in 3.5, 9:30 and don't.
@@ -482,10 +482,11 @@ def hashtags(answer: str) -> Count:
         The number of words directly after # or ＃, with a letter; headings and code do not count.
 
     Examples:
-        >>> hashtags("# 今日\\n排名 #1，好好食！#香港#foodie")
+        >>> hashtags("# 今日\\n排名 #1，好好食！#coffee#tea")
         2
     """
-    return len(_HASHTAG.findall(CODE.sub("", answer)))
+    runs = _HASHTAG.findall(CODE.sub("", answer))
+    return narrow("".join(runs)).count("#")
 
 
 def parts(

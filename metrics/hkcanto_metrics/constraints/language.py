@@ -7,7 +7,7 @@ from hkcanto_metrics.constraints import reading
 from hkcanto_metrics.constraints.declaring import Count, Text, Texts
 from hkcanto_metrics.constraints.words import each_sentence_ends_with
 from hkcanto_metrics.language import identify_language
-from hkcanto_metrics.script import count_scripts, to_simplified, to_traditional
+from hkcanto_metrics.script import count_scripts, to_simplified
 
 # Forms that China's list of variants (第一批異體字整理表, 1955) or its fonts prefer. They are not
 # simplifications, because Traditional print uses them, too. 涂 is a surname; 响 is written for 喺.
@@ -186,29 +186,6 @@ def latin_percent(answer: str) -> Count:
     latin_words = len(reading.latin_words_of(answer))
     units = len(reading.units_of(answer)) or 1
     return round(100 * latin_words / units)
-
-
-def idioms(answer: str) -> Count:
-    """The number of different four-character idioms (四字詞).
-
-    Args:
-        answer: The answer.
-
-    Returns:
-        The number of different words of four characters in rime-cantonese's list, in either script.
-
-    Examples:
-        >>> idioms("佢一心一意，唔會半途而廢。")
-        2
-    """
-    text = to_traditional(reading.narrow(answer))
-    listed = reading.pycantonese("data.rime_cantonese").CHARS_TO_JYUTPING
-    idioms = set()
-    for start in range(len(text) - 3):
-        word = text[start : start + 4]
-        if word in listed and len(reading.han_of(word)) == 4:
-            idioms.add(word)
-    return len(idioms)
 
 
 def code_mixed_sentences(answer: str) -> Count:
