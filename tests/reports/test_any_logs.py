@@ -1,6 +1,7 @@
 """`hkcanto compare A B --any` on logs of plain tasks of both harnesses, which are not ours."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -251,3 +252,24 @@ def test_items_of_only_one_log_are_counted_on_both_sides(
         assert compared_task["items"] == 25
         said = " ".join(hkcanto("compare", *logs, "--any").output.split())
         assert "15 responses are to items of only one log" in said
+
+
+def test_one_log_twice_is_named(sums: Callable[..., Path], tmp_path: Path) -> None:
+    old = sums("old", right_below(20))
+    shutil.copytree(old.parent, tmp_path / "copy")
+    for new in (old, tmp_path / "copy" / old.name):
+        done = hkcanto("compare", f"a={old}", f"b={new}", "--any")
+        assert "both are the same log, or copies of it" in " ".join(done.output.split())
+
+
+def test_thinking_in_only_one_log_is_named(
+    sums: Callable[..., Path], tmp_path: Path
+) -> None:
+    old = sums("old", right_below(20))
+    shutil.copytree(sums("new", right_below(25)).parent, tmp_path / "thinks")
+    (new,) = (tmp_path / "thinks").glob("results_*.json")
+    results = json.loads(new.read_text("utf-8"))
+    results["config"]["model_args"] = {"enable_thinking": True}
+    new.write_text(json.dumps(results), "utf-8")
+    said = " ".join(hkcanto("compare", old, new, "--any").output.split())
+    assert "the logs also differ in enable_thinking" in said

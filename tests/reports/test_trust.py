@@ -275,3 +275,37 @@ def test_a_reader_that_ends_the_process_is_named(
     done = hkcanto("estimate", "quiz")
     assert done.exit_code == 1
     assert "SystemExit" in done.output
+
+
+# ---------------------------------------------------------------------- the last rules
+
+
+def test_a_value_that_no_share_has_is_named(law: Path) -> None:
+    def five(log: dict[str, Any]) -> None:
+        judged = log["samples"][0]["scores"]["judged"]["metadata"]["judgement"]
+        judged["values"]["acc"] = 5.0
+
+    runs = read_runs(rewritten(law, five))
+    assert len(runs.runs[0].items) == 7
+    ((_, why, *_),) = runs.skipped
+    assert "acc is 5, but a share is from 0 to 1" in why
+
+
+def test_tools_are_a_setting_that_was_sent(law: Path) -> None:
+    def tools(log: dict[str, Any]) -> None:
+        for sample in log["samples"]:
+            for event in sample["events"]:
+                if event["event"] == "model":
+                    event["tools"] = [{"name": "search"}]
+
+    (plain,) = read_runs(law).runs
+    assert not dict(plain.sent.more)
+    (run,) = read_runs(rewritten(law, tools)).runs
+    assert "tools" in dict(run.sent.more)
+    assert "tools" in plain.differs(run)
+
+
+def test_resamples_have_a_largest_number(law: Path) -> None:
+    done = hkcanto("compare", law, law, "--resamples", str(10**12))
+    assert done.exit_code == 2
+    assert "--resamples" in done.output

@@ -259,6 +259,11 @@ class _Answers:
         self.fingerprints |= _fingerprints(sample)
         # Empty if no request was made.
         self.models.add(str(sample.output.get("model") or ""))
+        items.no_system |= sample.metadata.no_system
+        self._add_usage(task, sample)
+        _add(items, sample)
+
+    def _add_usage(self, task: str, sample: _LoggedSample) -> None:
         usage = _usage(sample)
         if self.provider == "hf":
             # It counts a batch's padding, in prompts and in answers.
@@ -266,8 +271,6 @@ class _Answers:
                 usage, prompt_tokens=None, answer_tokens=None
             )
             sample.output["usage"] = None
-        items.no_system |= sample.metadata.no_system
-        _add(items, sample)
         self.usage[task].append(usage)
         # A sample without usage has its answer from Inspect's cache.
         if sample.started_at and sample.completed_at and sample.model_usage:
@@ -583,7 +586,8 @@ def _requested(planned: Sent, sample: _LoggedSample) -> Sent:
     with suppress(UNREADABLE):
         event = next(_requests(sample))
         config: Json = msgspec.structs.asdict(planned)
-        for name, value in (event.get("config") or {}).items():
+        settings = {**(event.get("config") or {}), "tools": event.get("tools") or None}
+        for name, value in settings.items():
             if value is not None:
                 config[name] = value
         sent = sent_of(config)
@@ -698,31 +702,43 @@ def _add(items: ItemRows, sample: _LoggedSample) -> None:
     items.add(item)
 
 
-def _evidence(sample: _LoggedSample) -> Evidence:
-    """Return what a log shows of a request and its response, in each place that has it."""
-    output = sample.output
-    choice: Json = next(iter(output.get("choices") or ()), {})
-    requests = [Request(_turns(_input(sample)))]
-    responses = [*_texts([choice.get("message", {})]), output.get("completion") or ""]
-    models = [output.get("model") or ""]
+class _Exchange(NamedTuple):
+    """A request and its response, as one place of a log has them."""
+
+    messages: Sequence[Json]
+    output: Json
+    settings: Mapping[str, Any] = {}
+
+
+def _exchanges(sample: _LoggedSample) -> Iterator[_Exchange]:
+    """Yield the request and response in each place of a log that has them."""
+    yield _Exchange(_input(sample), sample.output)
     messages = msgspec.json.decode(sample.messages, type=list[Json])
     if messages and messages[-1].get("role") == "assistant":
-        requests.append(Request(_turns(messages[:-1])))
-        responses += _texts(messages[-1:])
+        yield _Exchange(messages[:-1], {"choices": [{"message": messages[-1]}]})
     pool = (msgspec.json.decode(sample.events_data) or {}).get("messages") or []
-    attachments: dict[str, str] = msgspec.json.decode(sample.attachments)
     for event in _requests(sample):
         sent = [*(event.get("input") or ())]
         for start, end in event.get("input_refs") or ():
             sent += pool[start:end]
+        yield _Exchange(sent, event.get("output") or {}, event.get("config") or {})
+
+
+def _evidence(sample: _LoggedSample) -> Evidence:
+    """Return what a log shows of a request and its response, in each place that has it."""
+    attachments: dict[str, str] = msgspec.json.decode(sample.attachments)
+    requests: list[Request] = []
+    responses = [sample.output.get("completion") or ""]
+    models: list[str] = []
+    for messages, output, settings in _exchanges(sample):
         # `inspect score` leaves out the messages of short samples.
-        if sent:
-            settings = event.get("config") or {}
-            requests.append(Request(_turns(sent, attachments), settings=settings))
-        answered = event.get("output") or {}
-        for choice in (answered.get("choices") or ())[:1]:
+        if messages:
+            turns = _turns(messages, attachments)
+            requests.append(Request(turns, settings=settings))
+        for choice in output.get("choices", ())[:1]:
             responses += _texts([choice.get("message", {})], attachments)
-        models.append(answered.get("model") or models[0])
+        if model := output.get("model"):
+            models.append(model)
     return Evidence(requests, responses, models=models)
 
 

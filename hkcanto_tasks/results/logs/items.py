@@ -143,6 +143,7 @@ class ItemRows:
         self.evidence = evidence
         self.no_system = False  # whether a user's message had the instruction
         self.texts = texts
+        self._shares = [f.averages for f in kind.FIGURES if f.unit == "share"]
         self._pairs = any(figure.form in ("corpus", "rate") for figure in kind.FIGURES)
         self._order: dict[str, int] = {}
         for position, subject in enumerate(kind.task.definition.subjects):
@@ -178,7 +179,8 @@ class ItemRows:
         """Add an item.
 
         Raises:
-            LogError: Its subject is not in the catalogue, or it lacks a judgement.
+            LogError: Its subject is not in the catalogue, it lacks a judgement, or that has an
+                impossible value.
         """
         sample = item.sample
         judgement = item.judgement
@@ -189,6 +191,10 @@ class ItemRows:
         if sample.subject not in self._order:
             what = f"subject {sample.subject!r} of {self.kind.task.name}"
             raise LogError(f"the catalogue of this version has no {what}")
+        for name in self._shares:
+            value = judgement.values.get(name) or 0.0
+            if value < 0 or value > 1:
+                raise LogError(f"{name} is {value:g}, but a share is from 0 to 1")
         if item.requested:
             self._requested[sample.id] = item.requested
         graders = judgement.details.get("grader", "").split(", ")

@@ -121,25 +121,15 @@ class _Merge:
         items = Items.joined([items for _, items in ordered])
         if shares_subjects:
             items = _in_order(items, order)
-        sources = chain.from_iterable(run.sources for run in runs)
-        versions = sorted({run.version_of_harness for run in runs})
         whole = replace(
             runs[0],
             signature=signature,
-            created=max(run.created for run in runs),
-            sources=tuple(dict.fromkeys(sources)),
             items=items,
             reported={} if shares_subjects else _joined_reported(runs),
             parts=runs if shares_subjects else (),
             notes=(*_joined_notes(runs, signature), *self._notes()),
-            limited=any(run.limited for run in runs),
-            picked=any(run.picked for run in runs),
-            available=_available(runs),
-            status=_joined_status(runs),
-            version_of_harness="+".join(versions),
-            usage=Usage.total([run.usage for run in runs]),
             contradictions=_joined_contradictions(runs, items),
-            other_model=next(filter(None, (run.other_model for run in runs)), ""),
+            **_joined_record(runs),
         )
         return _completed(whole) if shares_subjects else whole
 
@@ -148,6 +138,23 @@ class _Merge:
         if self.superseded:
             names = ", ".join(log.path.name for log in self.superseded)
             yield f"left out, because larger or newer logs have their items: {names}"
+
+
+def _joined_record(runs: Sequence[Run]) -> dict[str, Any]:
+    """Return the fields about how several runs were made."""
+    sources = chain.from_iterable(run.sources for run in runs)
+    versions = sorted({run.version_of_harness for run in runs})
+    return {
+        "created": max(run.created for run in runs),
+        "sources": tuple(dict.fromkeys(sources)),
+        "limited": any(run.limited for run in runs),
+        "picked": any(run.picked for run in runs),
+        "available": _available(runs),
+        "status": _joined_status(runs),
+        "version_of_harness": "+".join(versions),
+        "usage": Usage.total([run.usage for run in runs]),
+        "other_model": next(filter(None, (run.other_model for run in runs)), ""),
+    }
 
 
 def _joined_contradictions(runs: Sequence[Run], items: Items) -> tuple[str, ...]:

@@ -165,38 +165,52 @@ def lm_eval_runs(path: Path, new_rows: NewItemRows) -> Iterator[Run | SkippedLog
     """Read a results file and its samples files: yield a run per task, and parts left out."""
     head = _head(path)
     tasks_left_out: dict[str, list[str]] = defaultdict(list)
-    for name, config in head.results.configs.items():
-        if config.get("dataset_path") != "hkcanto":
-            tasks_left_out["not tasks of hkcanto"].append(name)
-            continue
+    for name in head.results.configs:
         try:
             samples = path.with_name(f"samples_{name}_{head.stamp}.jsonl")
-            task = _task(head, name)
-            if not task.expected:
-                continue  # the data has none of the task's subjects
-            if not samples.is_file():
-                advice = "run lm_eval with --log_samples and do not rename files"
-                cause = f"no samples_…_{head.stamp}.jsonl; {advice}"
+            if cause := _why_left_out(head, name, samples):
                 tasks_left_out[cause].append(name)
                 continue
-            rows = new_rows(task.signature)
-            answers = _answers(samples, rows, head.results.chat_template or "")
+            yield from _task_runs(path, samples, _task(head, name), head, new_rows)
         except UNREADABLE as error:
             yield SkippedLog(path, f"{name}: {reason(error)}")
-            continue
-        if uneven := uneven_votes(answers.items.ids):
-            yield SkippedLog(samples, uneven)
-            continue
-        scored = len(answers.items)
-        status = "success"
-        if missing := left_out(answers.problems, scored, task.expected):
-            status = "incomplete"
-            yield SkippedLog(samples, missing)
-        if scored:
-            yield _run(path, head, task, answers, status)
     for cause, names in tasks_left_out.items():
         listed = shorten(", ".join(names), 100, placeholder=" …")
         yield SkippedLog(path, f"{cause}: {listed}")
+
+
+def _why_left_out(head: _Head, name: str, samples: Path) -> str:
+    """Return why the samples of a task cannot be read; empty if they can."""
+    if head.results.configs[name].get("dataset_path") != "hkcanto":
+        return "not tasks of hkcanto"
+    requested = head.results.counts.get(name, {}).get("effective")
+    if requested and not samples.is_file():
+        advice = "run lm_eval with --log_samples and do not rename files"
+        return f"no samples_…_{head.stamp}.jsonl; {advice}"
+    return ""
+
+
+def _task_runs(
+    path: Path,
+    samples: Path,
+    task: _Task,
+    head: _Head,
+    new_rows: NewItemRows,
+) -> Iterator[Run | SkippedLog]:
+    """Yield the run of a task, and what is missing from it."""
+    if not task.expected:
+        return  # the data has none of the task's subjects
+    rows = new_rows(task.signature)
+    answers = _answers(samples, rows, head.results.chat_template or "")
+    if uneven := uneven_votes(rows.ids):
+        yield SkippedLog(samples, uneven)
+        return
+    status = "success"
+    if missing := left_out(answers.problems, len(rows), task.expected):
+        status = "incomplete"
+        yield SkippedLog(samples, missing)
+    if len(rows):
+        yield _run(path, head, task, answers, status)
 
 
 def _head(path: Path) -> _Head:

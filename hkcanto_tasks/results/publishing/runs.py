@@ -31,6 +31,8 @@ _PUBLIC_SETTINGS = (
     "max_length",
     "max_model_len",
     "enable_thinking",
+    "reasoning_effort",
+    "gen reasoning_effort",
     "chat template",
 )
 # If there is an adapter, lm-eval names the model after it; `pretrained` is then the base model.
