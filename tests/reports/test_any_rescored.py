@@ -212,3 +212,57 @@ def test_letters_are_found_by_name_alone() -> None:
         ("AB", ""),
     ):
         assert letter_of(value, options) == letter, value
+
+
+# Columns of released data sets, in the form in which lm-eval's own tasks log them. B is right.
+_TEXTS = ["Aberdeen", "Bristol", "Cardiff", "Dover"]
+_LABELLED = {"text": _TEXTS, "label": ["A", "B", "C", "D"]}
+_ENDINGS = {f"ending{number}": text for number, text in enumerate(_TEXTS)}
+_NUMBERED = {f"choice{number}": text for number, text in enumerate(_TEXTS, 1)}
+FORMATS: dict[str, tuple[dict[str, Any], Any, tuple[str, ...]]] = {
+    "ARC": ({"choices": _LABELLED, "answerKey": "B"}, "B", ()),
+    "MMLU": ({"choices": _TEXTS, "answer": 1}, 1, ()),
+    "C-Eval": ({**dict(zip("ABCD", _TEXTS, strict=True)), "answer": "B"}, "B", ()),
+    "GPQA": ({**_NUMBERED, "answer": "(B)"}, "(B)", ()),
+    "MedQA": (
+        {**_ENDINGS, "label": 1},
+        1,
+        ("--choices", ",".join(_ENDINGS), "--answer", "label"),
+    ),
+}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_logs_of_other_tasks_in_their_own_form(form: str, tmp_path: Path) -> None:
+    columns, target, declared = FORMATS[form]
+    responses = ["B", "**B**", "The answer is C.", "Not A. It is B."]
+    samples = [
+        {
+            "doc_id": number,
+            "doc": {"question": f"Port {number}?", **columns},
+            "target": target,
+            "arguments": {"gen_args_0": {"arg_0": f"Port {number}?", "arg_1": {}}},
+            "resps": [[response]],
+            "filtered_resps": [response[:1]],
+            "filter": "none",
+            "metrics": ["exact_match"],
+            "exact_match": float(response[:1] == "B"),
+        }
+        for number, response in enumerate(responses)
+    ]
+    results = {
+        "results": {form: {"exact_match,none": 1 / 4}},
+        "configs": {form: {"task": form, "output_type": "generate_until"}},
+        "n-samples": {form: {"original": 4, "effective": 4}},
+        "config": {"model": "hf"},
+        "higher_is_better": {form: {"exact_match": True}},
+        "model_name": "small",
+        "date": 1.0,
+    }
+    (tmp_path / "results_2026.json").write_text(json.dumps(results), "utf-8")
+    lines = "\n".join(map(json.dumps, samples))
+    (tmp_path / f"samples_{form}_2026.jsonl").write_text(lines, "utf-8")
+    content = report(tmp_path, *declared, folder=tmp_path)
+    (comparison,) = content["comparisons"]
+    assert (comparison["a"], comparison["b"]) == (1 / 4, 3 / 4)
+    assert fates(content)["unread_by_harness"] == 2
