@@ -88,7 +88,11 @@ def parse_answer(answer: str) -> tuple[tuple[str, ...], ...]:
     """
     if len(answer) > _LONGEST_ANSWER:
         problem = f"{len(answer):,} characters; expected a sentence of at most {_LONGEST_ANSWER:,}"
-        raise _malformed(answer[:40], 40, problem)
+        raise _malformed(
+            answer[:40],
+            40,
+            problem,
+        )
     text = fold(answer)
     choices = [_choices(text, piece) for piece in _GOLD_PIECE.finditer(text)]
     count = math.prod(map(len, choices))
@@ -96,14 +100,22 @@ def parse_answer(answer: str) -> tuple[tuple[str, ...], ...]:
         problem = (
             f"{count:,} variants; expected at most {_MOST_VARIANTS}; split the sentence"
         )
-        raise _malformed(text, 0, problem)
+        raise _malformed(
+            text,
+            0,
+            problem,
+        )
     variants: dict[tuple[str, ...], None] = {}  # each once, in order
     for parts in product(*choices):
         variants[tuple(_TOKEN.findall("".join(parts)))] = None
     has_tone = any(map(_TONED_SYLLABLE.search, chain.from_iterable(variants)))
     if not has_tone or () in variants:
         problem = "no syllable, or only optional ones; expected Jyutping as in 'nei5 (hou2|hou3)'"
-        raise _malformed(text, 0, problem)
+        raise _malformed(
+            text,
+            0,
+            problem,
+        )
     return tuple(variants)
 
 
@@ -130,11 +142,19 @@ def normalize_answer(answer: str) -> str:
             text, 0, "expected syllables as 'nei5', alternatives as '(ze2|ze5)'"
         )
     text = " ".join(_PUNCTUATION.sub(" ", text).split())
-    text = re.sub(r"(?<=[(|]) | (?=[)|])", "", text)
+    text = re.sub(
+        r"(?<=[(|]) | (?=[)|])",
+        "",
+        text,
+    )
     variants = parse_answer(text)
     for variant in variants:
         if extract_jyutping(" ".join(variant)).split() != [*variant]:
-            raise _malformed(text, 0, "a part is not read as Jyutping")
+            raise _malformed(
+                text,
+                0,
+                "a part is not read as Jyutping",
+            )
     published = [tuple(variant.split(" ")) for variant in published_variants(text)]
     if published == [*variants]:
         return text
@@ -301,7 +321,12 @@ def _readings(text: str) -> list[_Reading]:
                 goes_on = goes_on and bool(statement.strip())
                 continue
             is_item = bare_line != line or _HAN_CHARACTER.search(statement) is not None
-            reading = _reading(statement, start, heading, is_item=is_item)
+            reading = _reading(
+                statement,
+                start,
+                heading,
+                is_item=is_item,
+            )
             if goes_on and readings[-1].is_followed_by(reading):
                 readings[-1].tokens += reading.tokens
                 readings[-1].n_lines += 1
@@ -352,7 +377,13 @@ def _first_of_two(text: str) -> str:
     joint = _OR.search(text)
     if joint is None:
         return text
-    first = len(_TONED_SYLLABLE.findall(text, 0, joint.start()))
+    first = len(
+        _TONED_SYLLABLE.findall(
+            text,
+            0,
+            joint.start(),
+        )
+    )
     second = len(_TONED_SYLLABLE.findall(text, joint.end()))
     are_equal = min(first, second) > 1 and abs(first - second) <= _HALF * first
     return text[: joint.start()] if are_equal else text
@@ -364,9 +395,21 @@ def _start(line: str) -> int | None:
     if not first:
         return None
     start = first.start()
-    for word in reversed([*_WORD.finditer(line, 0, start)]):
+    for word in reversed(
+        [
+            *_WORD.finditer(
+                line,
+                0,
+                start,
+            )
+        ]
+    ):
         is_syllable = word[2] or None not in parse_syllable(word[1])[:3]
-        if not is_syllable or not _GAP.fullmatch(line, word.end(), start):
+        if not is_syllable or not _GAP.fullmatch(
+            line,
+            word.end(),
+            start,
+        ):
             break
         start = word.start()
     return start
@@ -374,10 +417,7 @@ def _start(line: str) -> int | None:
 
 def _chosen(readings: list[_Reading]) -> _Reading:
     """The reading that is the answer: the first that may be of the whole sentence."""
-    own = [reading for reading in readings if not reading.is_note]
-    if not own:
-        drafts = [reading for reading in readings if reading.is_draft]
-        own = drafts[-1:] or readings
+    own = _own_readings(readings)
     longest = max(reading.size for reading in own)
     long = [reading for reading in own if reading.size >= _HALF * longest]
     whole = [reading for reading in long if reading.is_whole]
@@ -388,6 +428,15 @@ def _chosen(readings: list[_Reading]) -> _Reading:
         if reading.n_lines == 1 or not reading.is_list:
             return reading
     return long[0]
+
+
+def _own_readings(readings: list[_Reading]) -> list[_Reading]:
+    """The readings that are no notes; if all are, the last draft, or all."""
+    own = [reading for reading in readings if not reading.is_note]
+    if own:
+        return own
+    drafts = [reading for reading in readings if reading.is_draft]
+    return drafts[-1:] or readings
 
 
 def normalize_as_published(response: str) -> str:
@@ -404,8 +453,16 @@ def normalize_as_published(response: str) -> str:
         >>> normalize_as_published("Gam1jat6, tin1 hei3!")
         'gam1 jat6 tin1 hei3'
     """
-    letters = re.sub(r"[^a-z1-6\s]+", " ", response.lower())
-    return re.sub(r"(?<=[1-6])\s*", " ", letters).strip()
+    letters = re.sub(
+        r"[^a-z1-6\s]+",
+        " ",
+        response.lower(),
+    )
+    return re.sub(
+        r"(?<=[1-6])\s*",
+        " ",
+        letters,
+    ).strip()
 
 
 @lru_cache(maxsize=1 << 16)
@@ -429,8 +486,18 @@ def parse_syllable(token: str) -> Syllable:
     tone = token[len(letters) :] or None
     match = _SYLLABLE.fullmatch(letters)
     if not match:
-        return Syllable(None, None, None, tone)
-    return Syllable(match[1] or "", match[2], match[3] or "", tone)
+        return Syllable(
+            None,
+            None,
+            None,
+            tone,
+        )
+    return Syllable(
+        match[1] or "",
+        match[2],
+        match[3] or "",
+        tone,
+    )
 
 
 def is_valid(token: str) -> bool:
@@ -456,14 +523,21 @@ def fold(text: str) -> str:
     return text.translate(_FOLDED).lower()
 
 
-def _choices(text: str, piece: re.Match[str]) -> list[str]:
+def _choices(
+    text: str,
+    piece: re.Match[str],
+) -> list[str]:
     """The texts that a piece of a gold string accepts."""
     if piece["literal"]:
         return [piece["literal"]]
     options = (piece["group"] or "").split("|")
     if not all(map(_TOKEN.search, options)):
         problem = f"{piece[0]!r:.40} is unmatched or has an empty alternative; expected '(ze2|ze5)'"
-        raise _malformed(text, piece.start(), problem)
+        raise _malformed(
+            text,
+            piece.start(),
+            problem,
+        )
     return options if len(options) > 1 else [*options, ""]
 
 

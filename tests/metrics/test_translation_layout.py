@@ -321,3 +321,13 @@ def test_lines_that_nothing_tells_apart_are_ambiguous() -> None:
     cleaned = clean_output(f"{translation}\n{joke}", source=source, language="yue")
     assert cleaned.text.startswith(translation)
     assert cleaned.ambiguous
+
+
+def test_a_translation_in_the_language_asked_for_is_not_replaced_by_a_later_one() -> (
+    None
+):
+    source, translation, other = STINGY
+    for layout in ["{T}\n\n(Cantonese:\n\n{A})", "{T}\n\nCantonese:\n{A}"]:
+        text = layout.format(T=translation, A=other)
+        cleaned = clean_output(text, source=source, language="yue")
+        assert cleaned.text == translation, text

@@ -1,0 +1,523 @@
+"""What the lines and sentences of a response to a request for a translation are.
+
+A piece has one kind, by the first rule that fits: a courtesy, an offer, a comment, a romanisation,
+a copy of the source, a gloss, or text. A kind that the source has, too, may be part of the
+translation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence, Set
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from rapidfuzz.distance import LCSseq
+
+from hkcanto_metrics.fluency import count_features
+from hkcanto_metrics.language import Language, identify_language
+from hkcanto_metrics.patterns import read_patterns
+from hkcanto_metrics.script import HAN, fold_script
+
+# Only this much is read; the rest is kept if the translation goes on to the end of what is read.
+CHARACTERS_READ = 30_000
+LINES_READ = 500
+# Share of a text's bigrams that also occur in the source: 22 % or more in the Cantonese references
+# of Chinese sentences, 5 % or less in the references of other sentences (percentiles 1 and 99).
+RELATED = 0.12
+_COPIED = 0.88
+# Lengths relative to the source. Of 3,000 Cantonese references of English texts, 98 % have 0.76 to
+# 1.33 times its length; of Chinese texts, 0.88 to 1.09 times. A summary is much shorter.
+SUMMARY = 0.15
+SHORT = 0.3
+HALF = 0.5
+COMPLETE = 0.6
+ENOUGH = 0.7
+WHOLE = 0.95
+FULL = 1.25
+TOO_MUCH = 1.8
+_CHARACTERS_IN_A_WORD = 1.3
+# The size of a source so short that length and wording show less.
+FEW = 15
+HEAD = 200
+LONGEST_LABEL = 60
+LONGEST_ANNOUNCEMENT = 80
+_LONGEST_NAME = 5
+_LONGEST_PAUSE = 2
+HAN_CHARACTER = re.compile(f"[{HAN}]")
+UNIT = re.compile(rf"[{HAN}]|[^\W\d_{HAN}]+(?:['’][a-z]+)?[1-6]?")
+_TONE = re.compile("[1-6]$|[āáǎàēéěèīíǐìōóǒòūúǔùǖǘǚǜ]")
+_SENTENCE = re.compile(r"[。！？!?]+|\.[. ]*(?=\W*(?:\s|$))")
+_SENTENCE_END = re.compile(r"(?<=[。！!？?.…~])\s*|[,，]\s*")
+QUOTED = re.compile(r"[「『“\"]([^「」『』“”\"]+)[」』”\"]")
+_PAIRED = re.compile("[→=＝]")  # a word and its explanation
+_NAME = re.compile(r"[^\W_\u3400-\u9fff]*(?:\d|[A-Z])[^\W_\u3400-\u9fff]*")
+QUESTION = re.compile("[?？]")
+OPENING = re.compile(r"(?:<\w+>|[\W_]|\d\d?[.、)]\s)*")
+QUOTE_MARK = re.compile(r"(?m)^>\x20?")
+ARROW = re.compile(r"(?:→|⇒|[-=]>)\s*")
+_BRACKETS = re.compile("[(（)）]")
+_COLON = re.compile("[:：→—]")
+TABLE = re.compile(r"\|.*\|")
+_CLOSERS = re.compile('[」』”’"）)]+')
+COLONS = (":", "：")
+_QUOTATION = ("「", "『", "“", '"')
+PATTERNS = read_patterns(
+    Path(__file__).with_name("translation_layout.toml"), re.IGNORECASE | re.VERBOSE
+)
+# The kinds of text below a heading, in the order in which headings are looked for.
+HEADINGS = (
+    "turn",
+    "draft",
+    "final",
+    "option",
+    "version",
+    "notes",
+    "source",
+    "named",
+    "label",
+    "voice",
+)
+ASIDES = {"draft", "notes", "option", "version", "turn"}
+# A kind of text after a translation → the share of the source's length that comes before it.
+TAILS = {"offer": SHORT, "request": SHORT, "comment": HALF}
+# The kinds that may follow a mark or a number.
+_WORDED = {"offer", *HEADINGS}
+_MARKS = " 。！!.,，~～*…😊"
+# The names of the requested language. A text without a distinctive word may be in any variety of
+# Chinese.
+_WRITTEN: Set[Language] = {"written_chinese", "simplified_mandarin"}
+_ASKED: dict[str, Set[Language]] = {
+    "yue": {"cantonese"},
+    "zh": _WRITTEN,
+    "en": {"english"},
+}
+
+
+class Part:
+    """A text with the units for comparing it: Chinese characters and words of other languages."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.folded = fold_script(text)
+        self.units = UNIT.findall(self.folded.lower())
+        han = len(HAN_CHARACTER.findall(self.folded))
+        words = len(self.units) - han
+        self.size = han + _CHARACTERS_IN_A_WORD * words or 0.1
+        self.chinese = han > words
+        toned = sum(map(bool, map(_TONE.search, self.units)))
+        self.romanised = words > max(2, han) and toned > 0.3 * words
+        self.romanised |= toned == words > 1 and not han
+        # A gloss repeats the characters that it explains.
+        self.spelt = self.romanised and not han
+        lines = filter(None, map(str.strip, text.splitlines()))
+        # A line that ends in a colon belongs to the next one.
+        self.sentences = sum(
+            len(_SENTENCE.findall(line)) or not line.endswith(COLONS) for line in lines
+        )
+        self.bigrams = {*pairwise(self.units)}
+
+    @cached_property
+    def language(self) -> Language | None:
+        """The language that its words indicate; None if they indicate none or several."""
+        language = identify_language(self.text).language
+        is_neutral = language in _WRITTEN and not count_features(self.text)[1]
+        return None if is_neutral or language in ("mixed", "none") else language
+
+    def share(self, other: Part) -> float:
+        """The share of its bigrams, or of the characters of a short text, that another has."""
+        if min(len(self.units), len(other.units)) < FEW:
+            return len({*self.units} & {*other.units}) / (len({*self.units}) or 1)
+        return len(self.bigrams & other.bigrams) / len(self.bigrams)
+
+
+class Piece(Part):
+    """A piece of a response.
+
+    Args:
+        text: Its text.
+        gap: The white space before it.
+        heading: The kind of text below it, if it is a heading.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        gap: str,
+        heading: str = "",
+    ) -> None:
+        super().__init__(text)
+        self.gap = gap
+        self.heading = heading
+        self.kind = "heading" if heading else ""
+        if heading == "entry":
+            self.heading = ""
+            self.kind = "talk"
+
+
+class Heading(NamedTuple):
+    """The kind of text below a heading, and whether it names the language or a translation."""
+
+    role: str = ""
+    is_named: bool = False
+
+
+class PieceKinds:
+    """The kinds of pieces of a response that a source does not have itself.
+
+    Args:
+        source: The text to be translated.
+        language: The language asked for: ``yue``, ``zh`` or ``en``. By default, Cantonese is
+            preferred to Written Chinese if the source is Written Chinese.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        language: str,
+    ) -> None:
+        self.source = source
+        self.original = Part(source[:CHARACTERS_READ])
+        lines = self.original.folded.splitlines()[:LINES_READ]
+        self.n_lines = len(
+            [
+                *filter(
+                    str.strip,
+                    source.splitlines(),
+                )
+            ]
+        )
+        self.is_short = self.original.size < FEW
+        self.kinds = {
+            "about",
+            "courtesy",
+            "announces",
+            "item",
+            "closing",
+            "rule",
+            *HEADINGS,
+            *TAILS,
+        }
+        for kind in [*self.kinds]:
+            if any(begins(kind, line) for line in lines):
+                self.kinds.discard(kind)
+        opening = _SENTENCE_END.split(self.original.folded, maxsplit=1)[0]
+        if PATTERNS["courtesy"].fullmatch(opening.strip(_MARKS)):
+            self.kinds.discard("courtesy")
+        if PATTERNS["language"].search(self.original.folded):
+            self.kinds.discard("about")
+        marks = {
+            "brackets": _BRACKETS,
+            "colon": _COLON,
+            "quotes": QUOTED,
+            "table": TABLE,
+            "quote": QUOTE_MARK,
+            "arrow": ARROW,
+        }
+        self.kinds |= {name for name, mark in marks.items() if not mark.search(source)}
+        self.names = {name.lower() for name in _NAME.findall(source)}
+        self.is_question = QUESTION.search(source) is not None
+        self.asked = _ASKED.get(language, set())
+        if not language and self.original.language in {*_WRITTEN, None}:
+            self.asked = _ASKED["yue"]
+        self.chinese = {"yue": True, "zh": True, "en": False}.get(language)
+
+    def _is_item(self, text: str) -> bool:
+        """Whether a text is an item of a list, although the source has none."""
+        return "item" in self.kinds and begins("item", text)
+
+    def _is_about(self, part: Part) -> bool:
+        """Whether a text speaks of translating, although the source does not."""
+        ends = part.folded[:160], part.folded[-60:]
+        return "about" in self.kinds and any(
+            map(
+                PATTERNS["about"].search,
+                ends,
+            )
+        )
+
+    def _name_kinds(self, pieces: Sequence[Piece]) -> None:
+        """Name the kind of each piece."""
+        heading = Heading()
+        known = ""  # the translation as far as it is known
+        size = 0.0
+        for piece, after in pairwise([*pieces, Piece("", "")]):
+            share = size / self.original.size
+            piece.kind = piece.kind or self._kind(
+                piece,
+                after.text,
+                share,
+                known,
+            )
+            heading = self._below(
+                piece,
+                heading,
+                share,
+            )
+            if piece.kind in ("text", "loose") and heading.role not in ASIDES:
+                size += piece.size
+                known += piece.text if piece.kind == "text" else ""
+        self._join_loose(pieces)
+
+    def _join_loose(self, pieces: Sequence[Piece]) -> None:
+        """Make loose lines text if the translation is not whole without them."""
+        sure = sum(piece.size for piece in pieces if piece.kind == "text")
+        if sure >= WHOLE * self.original.size:
+            return
+        for piece, after in pairwise([*pieces, Piece("", "\n\n")]):
+            is_beside = piece.gap.count("\n") < 2 or after.gap.count("\n") < 2
+            if piece.kind == "loose" and is_beside:
+                piece.kind = "text"
+
+    def _below(
+        self,
+        piece: Piece,
+        heading: Heading,
+        share: float,
+    ) -> Heading:
+        """The kind of text below a piece."""
+        # Another turn of the user goes on to the end.
+        if heading.role == "turn" and share >= SHORT:
+            return heading
+        if piece.kind == "request":
+            return Heading("turn")
+        if piece.kind in TAILS or piece.kind == "rule":
+            return Heading("notes")
+        if not piece.heading:
+            return heading
+        is_later = piece.heading in ("named", "label") and share >= SHORT
+        return Heading(
+            "later" if is_later else piece.heading,
+            is_named=piece.heading in ("named", "final"),
+        )
+
+    def _kind(
+        self,
+        piece: Piece,
+        after: str,
+        share: float,
+        known: str,
+    ) -> str:
+        """The kind of a piece of a response, by the first rule that fits."""
+        frame = self._frame_kind(piece, share)
+        if frame:
+            return frame
+        if piece.romanised and not self.original.romanised:
+            return "romanisation"
+        if self._is_foreign(piece):
+            return "other"
+        if self._is_copy(piece):
+            return "copy"
+        if self._is_talk(
+            piece,
+            after,
+            share,
+        ) or self._is_gloss(
+            piece,
+            share,
+            known,
+        ):
+            return "talk"
+        return "text" if self._goes_on(piece, share) else "loose"
+
+    def _frame_kind(
+        self,
+        piece: Piece,
+        share: float,
+    ) -> str:
+        """The kind of a piece that is no text, or that speaks to the user; else empty."""
+        if self._is_frame(
+            "rule",
+            piece,
+            share,
+            COMPLETE,
+        ):
+            return "rule"
+        if _CLOSERS.fullmatch(piece.text) and share:
+            return "text"
+        if not piece.units or piece.text.startswith("```"):
+            return "mark"
+        if "brackets" in self.kinds and begins(
+            "chosen",
+            piece.text,
+        ):
+            return "talk"
+        if not share and self._is_frame(
+            "courtesy",
+            piece,
+            share,
+            0,
+        ):
+            return "courtesy"
+        for kind, least in TAILS.items():
+            if self._is_frame(
+                kind,
+                piece,
+                share,
+                least,
+            ):
+                return kind
+        return ""
+
+    def _is_frame(
+        self,
+        kind: str,
+        piece: Piece,
+        share: float,
+        least: float,
+    ) -> bool:
+        """Whether a piece is of a kind that the source lacks, after so much of the translation."""
+        # By then, the translation of one line has what the source says itself.
+        is_over = self.n_lines == 1 and share >= ENOUGH and kind in TAILS
+        if kind not in self.kinds and not is_over:
+            return False
+        if least and self.n_lines > 1:
+            least = COMPLETE
+        if share < least or not begins(kind, piece.text):
+            return False
+        is_question = kind == "offer" and QUESTION.search(piece.text) is not None
+        return (
+            not (is_question and self.is_question)
+            or PATTERNS["help"].search(piece.folded) is not None
+        )
+
+    def _is_copy(self, piece: Piece) -> bool:
+        """Whether a piece repeats the source."""
+        if piece.size < COMPLETE * self.original.size:
+            return False
+        similarity = LCSseq.similarity(piece.text, self.source)
+        return similarity >= _COPIED * len(piece.text)
+
+    def _is_talk(
+        self,
+        piece: Piece,
+        after: str,
+        share: float,
+    ) -> bool:
+        """Whether a piece speaks of translating, or announces what follows."""
+        is_long = piece.size >= COMPLETE * self.original.size and not self.is_short
+        if self._is_about(piece) and (share >= COMPLETE or not is_long):
+            return True
+        announces = piece.text.rstrip("*").endswith(COLONS) and "colon" in self.kinds
+        if PATTERNS["address"].match(piece.folded.strip("*:： ")):
+            return False
+        return announces and not is_long and not after.startswith(_QUOTATION)
+
+    def _is_gloss(
+        self,
+        piece: Piece,
+        share: float,
+        known: str,
+    ) -> bool:
+        """Whether a piece explains words."""
+        if "colon" in self.kinds and self._is_entry(piece):
+            return True
+        if "quotes" not in self.kinds:
+            return False
+        quoted = QUOTED.findall(piece.text)
+        if share < SHORT:
+            return self._is_quoted_entry(piece, quoted)
+        if self._is_item(piece.text) and not begins("item", known):
+            return True
+        if share >= COMPLETE and any(
+            map(
+                known.__contains__,
+                quoted,
+            )
+        ):
+            return True
+        return any(word[1:] and word in self.source for word in quoted)
+
+    def _is_quoted_entry(
+        self,
+        piece: Piece,
+        quoted: Sequence[str],
+    ) -> bool:
+        """Whether a piece has little but a quoted word of the source and its translation."""
+        if len(quoted) < 2 or piece.size >= COMPLETE * self.original.size:
+            return False
+        words = Part(" ".join(quoted))
+        is_entry = words.size > HALF * piece.size
+        return is_entry and any(
+            map(
+                self.source.__contains__,
+                quoted,
+            )
+        )
+
+    def _is_entry(self, piece: Piece) -> bool:
+        """Whether a piece has a word of the source, and what it means."""
+        if len(_PAIRED.findall(piece.text)) > 1:
+            return True
+        entry = PATTERNS["entry"].match(piece.folded)
+        if entry is None:
+            return False
+        word = Part(entry[1].strip())
+        rest = piece.size - word.size
+        if rest >= COMPLETE * self.original.size and not self.is_short:
+            return False
+        is_word = word.folded.lower() in self.original.folded.lower()
+        return is_word and word.size < COMPLETE * self.original.size
+
+    def _is_foreign(self, piece: Part) -> bool:
+        """Whether a piece is in another script than the one asked for."""
+        original = self.original
+        asked = piece.chinese if self.chinese is None else self.chinese
+        if piece.chinese == asked and (piece.chinese or original.chinese):
+            return False
+        is_name = len(piece.units) <= _LONGEST_NAME
+        is_name = is_name and {*piece.units} <= {*original.units}
+        return len(piece.units) > _LONGEST_PAUSE and not is_name
+
+    def _goes_on(
+        self,
+        piece: Piece,
+        share: float,
+    ) -> bool:
+        """Whether a piece may begin or go on with the translation, not with the source."""
+        is_first = not share and self.n_lines == 1
+        if (
+            is_first
+            and "closing" in self.kinds
+            and begins(
+                "closing",
+                piece.text,
+            )
+        ):
+            return False
+        is_late = share >= COMPLETE and piece.size > _LONGEST_NAME
+        return not (is_first or is_late) or self._is_related(piece)
+
+    def _is_related(self, part: Part) -> bool:
+        """Whether a text shares words with the source, if both are Chinese."""
+        if self.is_short or not (part.chinese and self.original.chinese):
+            return True
+        shared = len(part.bigrams & self.original.bigrams)
+        return shared > RELATED * len(part.bigrams)
+
+
+def begins(
+    kind: str,
+    text: str,
+) -> bool:
+    """Whether a text is of a kind by its first words."""
+    folded = fold_script(text.strip()[:HEAD]).replace("’", "'")
+    if kind == "courtesy":
+        sentences = [sentence.strip(_MARKS) for sentence in _SENTENCE_END.split(folded)]
+        spoken = [*filter(None, sentences)]
+        return bool(spoken) and all(
+            map(
+                PATTERNS["courtesy"].fullmatch,
+                spoken,
+            )
+        )
+    begin = OPENING.match(folded) if kind in _WORDED else None
+    return (
+        PATTERNS[kind].match(
+            folded,
+            begin.end() if begin else 0,
+        )
+        is not None
+    )
