@@ -4,6 +4,7 @@ import inspect
 import json
 import pickle
 import re
+import sys
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -780,6 +781,26 @@ def test_the_files_of_ifeval_load_as_they_are() -> None:
         assert constraint_reward([right], **columns) == [1.0]
 
 
+def test_a_number_from_a_data_frame_may_be_a_float() -> None:
+    (words,) = read_ifeval(["length_constraints:number_words"], [{"num_words": 2.0}])
+    assert words.args == {"at_least": 2}
+
+
+def test_another_language_is_identified_by_a_library() -> None:
+    pytest.importorskip("py3langid")
+    german = {"language": "de"}
+    assert holds("language", "Gestern war das Wetter in den Bergen schlecht.", **german)
+    assert not holds("language", "Yesterday the weather was bad.", **german)
+
+
+def test_without_the_library_another_language_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "py3langid", None)
+    with pytest.raises(ValueError, match="pip install py3langid"):
+        holds("language", "Guten Morgen!", language="de")
+
+
 def test_an_unknown_instruction_or_argument_is_named() -> None:
     for ids, of_each, says in [
         (
@@ -799,8 +820,8 @@ def test_an_unknown_instruction_or_argument_is_named() -> None:
         ),
         (
             ["language:response_language"],
-            [{"language": "fr"}],
-            "Invalid enum value 'fr'",
+            [{"language": "french"}],
+            "the instruction 'language:response_language': constraint 'language': Expected",
         ),
         (
             ["length_constraints:number_sentences"],

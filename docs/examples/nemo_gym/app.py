@@ -50,11 +50,12 @@ class ReasoningServer(SimpleResourcesServer):
 
 def _reasoning(body: QuestionRequest) -> str:
     """Return the reasoning that the server sent in items of its own, not in the text."""
-    items: list[Any] = [
-        each for each in body.response.output if each.type == "reasoning"
-    ]
-    parts = (part for each in items for part in [*(each.summary or [])])
-    return "\n".join(part.text for part in parts)
+    texts: list[str] = []
+    for item in body.response.output:
+        if item.type == "reasoning":
+            parts: list[Any] = item.content or item.summary or []
+            texts += [part.text for part in parts]
+    return "\n".join(texts)
 
 
 if __name__ == "__main__":

@@ -75,7 +75,11 @@ def _filled(
     filled = {}
     for name, value in template.items():
         is_place = str(value).startswith("$")
-        filled[name] = arguments.get(value[1:]) if is_place else value
+        argument = arguments.get(value[1:]) if is_place else value
+        # A data frame's column of numbers with gaps has floats.
+        if isinstance(argument, float) and argument.is_integer():
+            argument = int(argument)
+        filled[name] = argument
     if "language" in filled:
         filled["language"] = _LANGUAGES.get(str(filled["language"]), filled["language"])
     bound = filled.pop("bound", None)

@@ -1,7 +1,9 @@
 """Verifiers of language and script."""
 
 import re
-from typing import Literal
+from typing import Annotated, Literal
+
+from msgspec import Meta
 
 from hkcanto_metrics.constraints import reading
 from hkcanto_metrics.constraints.declaring import Count, Text, Texts
@@ -41,14 +43,25 @@ _CHINESE_NUMBER = re.compile(
 )
 
 
-def language(
-    answer: str, *, language: Literal["cantonese", "written_chinese", "english"]
-) -> bool:
+_OWN = ["cantonese", "written_chinese", "english"]
+# The languages of IFEval besides English.
+_CODES = "ar bg bn de es fa fi gu hi it kn ko mr ne pa pt ru sw ta te th ur vi"
+Language = Annotated[
+    str,
+    Meta(
+        pattern=f"^({'|'.join(_OWN + _CODES.split())})$",
+        description=f"{', '.join(_OWN)} or a code: {_CODES}",
+    ),
+]
+
+
+def language(answer: str, *, language: Language) -> bool:
     """The answer is in a language.
 
     Args:
         answer: The answer.
-        language: Cantonese, Written Chinese or English; Chinese in either script.
+        language: Cantonese, Written Chinese or English; Chinese in either script. Another language,
+            by its code, needs py3langid (`pip install py3langid`).
 
     Returns:
         Whether at least 85 % of the prose is in the language, by `identify_language`. Words of
@@ -61,10 +74,23 @@ def language(
         >>> language("他們回家了。", language="cantonese")
         False
     """
+    if language not in _OWN:
+        return _identified(reading.CODE.sub("", answer)) == language
     identified = identify_language(answer).language
     if identified == "simplified_mandarin":
         return language == "written_chinese"
     return identified == language
+
+
+def _identified(text: str) -> str:
+    """Return the code of a text's language."""
+    try:
+        import py3langid
+    except ImportError as error:
+        raise ValueError(
+            "a language other than Chinese and English needs: pip install py3langid"
+        ) from error
+    return str(py3langid.classify(text)[0])
 
 
 def script(answer: str, *, script: Literal["traditional", "simplified"]) -> bool:
