@@ -140,9 +140,18 @@ def headed_lists(view: Statements) -> Decision | None:
         elif chosen and kind == "remark":
             items = set()
         elif items is not None or kind == "options":
-            is_open = kind == "heading" or SAYS["not_own"].search(line)
-            return unread("undecided") if chosen and is_open else None
+            return _broken_off(line, kind, chosen)
     return _listed_right(view, chosen, lists["wrong"])
+
+
+def _broken_off(
+    line: str,
+    kind: str,
+    chosen: set[str],
+) -> Decision | None:
+    """No decision below a line that is not of a list: a further heading, or another's view."""
+    is_open = kind == "heading" or SAYS["not_own"].search(line)
+    return unread("undecided") if chosen and is_open else None
 
 
 def _is_doubtful_item(
@@ -411,11 +420,20 @@ def _is_unsettled(
     if letters >= options:
         is_all = last.stance == CHOSEN or begin.letters >= options
         return bool(later) or not (last.lettered and is_all)
+    return not _is_certain(view, last, letters)
+
+
+def _is_certain(
+    view: Statements,
+    last: Mention,
+    letters: frozenset[str],
+) -> bool:
+    """Whether a decision for some of the options leaves no other one open."""
     if last.stance == CHOSEN or len(letters) > 1:
-        return False
+        return True
     if _is_said_alone(view, last, letters):
-        return False
-    return _is_one_of_several(view, last, letters)
+        return True
+    return not _is_one_of_several(view, last, letters)
 
 
 def _is_said_alone(
@@ -515,9 +533,8 @@ def _all_but(
     named = letters_of(near)
     first = letters_of(near[:1])
     excepted = named & gone or first
-    for mention in near:
-        if mention.stance == REFUTED and not mention.letters <= first:
-            return unread("undecided")
+    if not letters_of(m for m in near if m.stance == REFUTED) <= first:
+        return unread("undecided")
     every = view.shown.texts.keys()
     is_complete = SAYS["the_rest"].search(view.text) and named == every
     if not (is_behind or is_complete or named <= excepted):

@@ -261,6 +261,8 @@ class Closings(NumberText):
         is_word = last.is_word and not closing.concludes
         if is_word and not self._is_full(closing, last):
             return None
+        if self._is_unfinished_sum(closing, main):
+            return None
         is_answer = self._is_only(closing, main) and self._is_told(closing, last)
         return last if is_answer else None
 
@@ -285,7 +287,9 @@ class Closings(NumberText):
         is_told = closing.is_told or self._sums_up(closing)
         if not self._asked.is_total or is_told or closing.calculated:
             return False
-        return len(self._new_values(closing, main[-1])) > 1
+        said = [n for n in closing.numbers if not n.is_word]
+        new = self._new_values(closing, main[-1])
+        return max(len(new), len(values_of(said))) > 1
 
     def _in_relation_asked(self, closing: Closing) -> list[Result]:
         """The numbers that a sentence says of what is left, or will be, as the question asks."""

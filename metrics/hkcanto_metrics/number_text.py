@@ -281,7 +281,7 @@ class NumberText:
         ):
             return False
         if not aside["supposing"]:
-            return True
+            return not self._search("conclusion", aside.end(), end)
         if self._between(start, aside.start()):
             return False
         comma = self._text.find(
@@ -309,13 +309,14 @@ class NumberText:
         if contrary["had"]:
             return not values <= self._asked.given | earlier
         different = self._search("different", start, end)
-        if different and different[0] in self._asked.text:
-            return False
-        is_concluded = self._search("conclusion", self._start, start)
-        if contrary["mild"] and not (different or is_concluded):
-            return False
-        is_supposed = bool(different) or len(values) > 1
-        return is_supposed and not values & (self._asked.given | earlier)
+        if different:
+            is_asked = different[0] in self._asked.text
+        else:
+            is_mild = contrary["mild"] and not self._search(
+                "conclusion", self._start, start
+            )
+            is_asked = is_mild or len(values) < 2
+        return not is_asked and not values & (self._asked.given | earlier)
 
     def _is_last_line(
         self,

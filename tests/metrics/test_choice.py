@@ -1232,6 +1232,7 @@ def test_a_response_without_text_is_empty() -> None:
             "B",
         ),
         ("Not all of the options apply, so I can't pick one.", None),
+        ("If you picked Earth you'd be wrong; it's Jupiter, at ten hours.", "B"),
     ],
 )
 def test_what_the_question_asks_for_by_degree(

@@ -1062,6 +1062,18 @@ EGGS = "Tom has 3 boxes with 12 eggs each. He breaks 4. How many eggs are left?"
         ("How many kilograms?", "You need 1500 grams. In kilograms, 1.5.", "1.5"),
         ("How many kilograms?", "You need 1,500 g of flour.", None),
         ("How many minutes does it take?", "It takes 2 hours and 30 minutes.", None),
+        # A sum, its parts, and one part with a doubt about the other.
+        ("How many points together?", "Lee scored 7, so together they scored 21.", 21),
+        ("Sam scored 14. How many points together?", "Lee scored 7 and Sam 14.", None),
+        (
+            "How many legs?",
+            "The dogs have 24 legs; I am not sure about the hens.",
+            None,
+        ),
+        ("How many legs?", "The dogs have 24 and the hens 8, for a total of 32.", 32),
+        ("現價幾多？", "加完係 120 元，減完就係 96 元。", 96),
+        ("現價幾多？", "好多人會答 100，但其實係 96 元。", 96),
+        ("How many centimetres is each?", "Dividing 300 cm by 5 gives 60 cm.", 60),
         # A denied number, and one given in the question with the unit asked for.
         ("How many goals did he score?", "He didn't score three.", None),
         ("How many goals?", "He didn't score three; he scored five.", 5),
