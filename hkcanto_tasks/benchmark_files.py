@@ -24,12 +24,12 @@ from .declarations import (
     own_keys,
     repeated,
 )
-from .errors import CatalogueError, did_you_mean
+from .errors import DOCS, CatalogueError, did_you_mean
 
 _Record = TypeVar("_Record", bound=msgspec.Struct)
 _Table = Mapping[str, Any]
 
-_KEYS = "docs/benchmark_toml.md has all keys and their values."
+_KEYS = f"{DOCS}/benchmark_toml.md has all keys and their values."
 _FILLED_IN = ("home",)  # fields of a record that are not declared in the file
 _SOURCES = ("github", "hub", "data")
 _SPLITS = ("test", "dev")

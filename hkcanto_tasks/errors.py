@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 # ruff: noqa: N818
 
 
+DOCS = "https://github.com/hkcanto/hkcanto/blob/main/docs"
+"""The address of the documentation's pages."""
+
+
 class HKCantoError(Exception):
     """The base of all errors below; catch this to catch them all.
 
@@ -52,6 +56,10 @@ class OptionError(HKCantoError):
 
 class LogError(HKCantoError):
     """A path has no logs of a harness, or only logs of tasks that are not ours."""
+
+
+class PathNotFound(LogError):
+    """A path that a command was given does not exist; the command exits with status 2."""
 
 
 class ComparisonError(HKCantoError):

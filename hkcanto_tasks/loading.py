@@ -128,7 +128,10 @@ def differences(subjects: Sequence[Subject], rows: ScoredRows) -> list[str]:
             f"{subject.name or subject.title} {count} (paper: {subject.rows})"
             for subject, count in unpublished.items()
         ]
-        what = f"{len(unpublished)} have an unpublished number of items"
+        counted = (
+            "1 subject" if len(unpublished) == 1 else f"{len(unpublished)} subjects"
+        )
+        what = f"unpublished numbers of items in {counted}"
         if _has_published_total(subjects, rows):
             what += " (the total is as published)"
         sentences.append(f"{what}: {', '.join(numbers)}")

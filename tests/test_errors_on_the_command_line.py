@@ -148,3 +148,90 @@ def test_a_program_gets_the_exception(tmp_path: Path) -> None:
     )
     assert "caught NetworkUnavailable" in done.stdout
     assert "Traceback" in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("lean_lm_eval")
+@pytest.mark.parametrize(
+    ("harness", "task", "meant"),
+    [
+        ("lm_eval", "hkmlu", "Did you mean hkmmlu?"),
+        ("inspect", "hkcanto/hkcanto_law", "Did you mean hkcanto/law?"),
+        ("inspect", "hkcanto/hkmmlu_sc", "mean hkcanto/run -T task=hkmmlu_sc?"),
+        ("inspect", "hkcanto/phonolgy", "Did you mean hkcanto/phonology?"),
+    ],
+)
+def test_an_unknown_task_is_answered_with_the_name_that_it_may_mean(
+    harness: str, task: str, meant: str, tmp_path: Path
+) -> None:
+    output = said(harness, cwd=tmp_path, task=task)
+    assert meant in output
+    assert "Traceback" not in output
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("lean_lm_eval")
+def test_an_unknown_task_of_others_is_left_to_lm_eval(tmp_path: Path) -> None:
+    output = said("lm_eval", cwd=tmp_path, task="hellaswagg")
+    assert "hkcanto" not in output.rpartition("Traceback")[2].partition("Error")[2]
+    assert "Tasks not found: hellaswagg" in output
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("report", "nowhere"),
+        ("compare", "nowhere", "nowhere2"),
+        ("plan", "nowhere", "nowhere2"),
+        ("estimate", "--from", "nowhere"),
+        ("contamination", "nowhere"),
+        ("rescore", "nowhere", "-o", "new"),
+        ("rescore", "nowhere", "--any"),
+        ("agreement", "nowhere", "nowhere.csv"),
+        ("publish", "nowhere", "--to", "card", "-o", "new"),
+        ("board", "nowhere", "-o", "new"),
+    ],
+    ids=lambda arguments: " ".join(arguments),
+)
+def test_a_missing_path_has_one_exit_status_in_all_commands(
+    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, arguments, env={"COLUMNS": "200"})
+    assert done.exit_code == 2, done.output
+    assert "nowhere" in done.output
+    assert "does not exist" in done.output
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("report", "logs", "-o", "a/b/report.html"),
+        ("report", "logs", "--format", "md", "-o", "a/b/report"),
+        ("compare", "logs", "logs", "-o", "a/b/report.html"),
+        ("plan", "--discordance", "20", "-o", "a/b/plan.json"),
+        ("publish", "logs", "--to", "card", "-o", "file/out"),
+        ("board", "logs", "-o", "file"),
+        ("rescore", "logs", "-o", "file/out"),
+    ],
+    ids=lambda arguments: " ".join(arguments),
+)
+def test_an_output_that_cannot_be_written_is_refused_before_the_work(
+    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The logs are a folder without any log, which would be refused if they were read."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "file").write_text("mine")
+    done = CliRunner().invoke(app, arguments, env={"COLUMNS": "200"})
+    assert done.exit_code in (1, 2), done.output
+    assert "Give a f" in done.output
+    assert "OptionError" in done.output or "DataNotFound" in done.output
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_a_pipe_gets_no_progress() -> None:
+    done = CliRunner().invoke(app, ["doctor", "hkcanto_fluency"])
+    assert "Checking" not in done.output
+    assert not done.stderr

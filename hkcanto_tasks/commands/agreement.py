@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-from .output import FormatOption, Output, argument, format_of, write
+from .output import FormatOption, Output, argument, format_of, progress, write
 
 _PEOPLE = "A CSV of people's scores: id, and level or criteria."
 
@@ -21,4 +21,6 @@ def agreement(
     form = format_of(output, format)
     from ..results.agreement import agreement_report
 
-    write(agreement_report(log, people), output, form)
+    with progress("Resampling"):
+        report = agreement_report(log, people)
+    write(report, output, form)

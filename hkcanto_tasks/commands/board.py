@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from .console import echo
-from .output import argument, option, write_files
+from .output import argument, check_folder, option, progress, write_files
 
 _RESULTS = (
     "Folders of records (hkcanto publish --to eee) and of logs. NAME=PATH names the model of the "
@@ -34,7 +34,10 @@ def board(
     from ..results.board.folders import read_results
     from ..results.board.pages import pages
 
-    accepted, refused = read_results(results or [])
+    if not check:
+        check_folder(output)
+    with progress("Reading results"):
+        accepted, refused = read_results(results or [])
     for reason, paths in refused.items():
         echo(f"not on the board ({len(paths)}): {reason}", to_err=True)
         for path in paths if check else paths[:_MOST_EXAMPLES]:
@@ -45,7 +48,8 @@ def board(
         wrong = sum(map(len, refused.values()))
         echo(f"{count} are right, {wrong} files or runs are not.")
         raise typer.Exit(bool(refused))
-    site = pages(accepted, refused, title)
+    with progress("Writing"):
+        site = pages(accepted, refused, title)
     write_files(site, output)
     megabytes = sum(len(text.encode()) for text in site.values()) / 1e6
     echo(f"{count}, {len(site)} files ({megabytes:.1f} MB): {output / 'index.html'}")

@@ -1,6 +1,7 @@
 """The command `hkcanto compare`."""
 
 import re
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 import typer
@@ -85,6 +86,55 @@ def compare(
     items to tell (--undecided).
     """
     options_of_gate = (look, candidates, undecided, allow_differences)
+    _refuse_contradictions(gate, options_of_gate, any_task, task, dress)
+    status = 0
+    with errors_without_traceback(status=2):
+        form = format_of(output, format)
+        with progress() as advance:
+            if dress:
+                from ..results.reports.dress import compare_dresses
+
+                report = compare_dresses(
+                    runs, dress.split(","), metric, seed, resamples
+                )
+            elif any_task:
+                from ..results.reports.any_logs import compare_any
+
+                report = compare_any(
+                    runs,
+                    metric=metric,
+                    seed=seed,
+                    resamples=resamples,
+                )
+            else:
+                from ..results.reports.compare import compare_runs
+
+                report, status = compare_runs(
+                    runs,
+                    metric=metric,
+                    gate=gate,
+                    look=look or "1/1",
+                    candidates=candidates or 1,
+                    undecided=undecided,
+                    alone=alone,
+                    tasks=[name for text in task or () for name in text.split(",")],
+                    allowed=re.findall(r"[^\s,]+", allow_differences or ""),
+                    seed=seed,
+                    resamples=resamples,
+                    progress=advance,
+                )
+        write(report, output, form, full=full)
+    raise typer.Exit(status)
+
+
+def _refuse_contradictions(
+    gate: float | None,
+    options_of_gate: Sequence[object],
+    any_task: bool,
+    task: list[str] | None,
+    dress: str | None,
+) -> None:
+    """Refuse options that cannot be used together."""
     if gate is None and any(value is not None for value in options_of_gate):
         raise typer.BadParameter(
             "--look, --candidates, --undecided and --allow-differences need --gate."
@@ -97,45 +147,3 @@ def compare(
         )
     if dress and (any_task or task or gate is not None):
         raise typer.BadParameter("--dress cannot be used with --any, --task or --gate.")
-    status = 0
-    with errors_without_traceback(status=2):
-        form = format_of(output, format)
-        if dress:
-            from ..results.reports.dress import compare_dresses
-            from ..results.statistics.matching import Resampling
-
-            report = compare_dresses(
-                runs,
-                dress.split(","),
-                metric=metric,
-                resampling=Resampling(seed, resamples),
-            )
-        elif any_task:
-            from ..results.reports.any_logs import compare_any
-
-            report = compare_any(
-                runs,
-                metric=metric,
-                seed=seed,
-                resamples=resamples,
-            )
-        else:
-            from ..results.reports.compare import compare_runs
-
-            with progress() as advance:
-                report, status = compare_runs(
-                    runs,
-                    metric=metric,
-                    gate=gate,
-                    look=look or "1/1",
-                    candidates=candidates or 1,
-                    undecided=undecided,
-                    alone=alone,
-                    tasks=[name for text in task or () for name in text.split(",")],
-                    allowed=re.split(r"[\s,]+", allow_differences or ""),
-                    seed=seed,
-                    resamples=resamples,
-                    progress=advance,
-                )
-        write(report, output, form, full=full)
-    raise typer.Exit(status)

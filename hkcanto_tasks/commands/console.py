@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 from typer.core import TyperCommand, TyperGroup
 
-from ..errors import DataNotFound, HKCantoError
+from ..errors import DataNotFound, HKCantoError, PathNotFound
 from ..printable import printable
 
 
@@ -86,7 +86,8 @@ def errors_without_traceback(status: int = 1) -> Iterator[None]:
                 f"{error.strerror or error}. Make room, or correct the name."
             )
         print_error(error)
-        raise typer.Exit(status) from error
+        # As for a wrong option or argument, in every command.
+        raise typer.Exit(2 if isinstance(error, PathNotFound) else status) from error
 
 
 def echo(text: object, *, to_err: bool = False) -> None:

@@ -7,7 +7,16 @@ import typer
 
 from ..errors import DataCorrupt
 from .console import errors_without_traceback
-from .output import FormatOption, Full, Output, argument, format_of, option, write
+from .output import (
+    FormatOption,
+    Full,
+    Output,
+    argument,
+    format_of,
+    option,
+    progress,
+    write,
+)
 
 _FILES = "JSON Lines with any fields, JSON, Parquet or plain text; also .gz and .zst."
 _BENCHMARK = option("Only this benchmark or task; may be repeated.", metavar="NAME")
@@ -40,7 +49,8 @@ def contamination(
         from ..results.contamination import report as report_on
 
         try:
-            report, is_contaminated = report_on(files, benchmark)
+            with progress("Searching"):
+                report, is_contaminated = report_on(files, benchmark)
         # Otherwise the exit status would be that of contaminated files.
         except MemoryError as error:
             raise DataCorrupt(

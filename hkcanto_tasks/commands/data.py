@@ -13,6 +13,7 @@ from .findings import (
     data_findings,
     print_findings,
 )
+from .output import progress
 
 if TYPE_CHECKING:
     from ..data.fetch import DataFolder
@@ -37,7 +38,8 @@ def fetch(benchmark: BenchmarkName = None) -> None:
 @data.command(cls=Command)
 def verify(benchmark: BenchmarkName = None) -> None:
     """Compare every file with its checksum; exit status 1 if one differs."""
-    findings = [*data_findings(check_files, benchmark)]
+    with progress("Checking"):
+        findings = [*data_findings(check_files, benchmark)]
     print_findings(findings, full=benchmark is not None)
     raise typer.Exit(any(finding.good is False for finding in findings))
 

@@ -20,6 +20,7 @@ from .findings import (
     data_findings,
     print_findings,
 )
+from .output import progress
 
 _PACKAGES = (
     "lm-eval",
@@ -45,8 +46,9 @@ def doctor(benchmark: BenchmarkName = None, as_json: Json = False) -> None:
     """Check versions, harnesses and data; exit status 1 if something is wrong."""
     from ..catalogue import left_out
 
-    findings = [*map(_check_harness, _IMPORTS)]
-    findings += data_findings(check_loading, benchmark)
+    with progress("Checking"):
+        findings = [*map(_check_harness, _IMPORTS)]
+        findings += data_findings(check_loading, benchmark)
     if benchmark is None:
         for reason in left_out():
             findings.append(Finding(False, f"A benchmark is left out: {reason}"))

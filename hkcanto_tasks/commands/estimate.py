@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from .output import FormatOption, Output, argument, format_of, option, write
+from .output import FormatOption, Output, argument, format_of, option, progress, write
 
 _TASKS = argument("Tasks or benchmarks; see hkcanto list.", "TASKS")
 _FROM = (
@@ -46,5 +46,6 @@ def estimate(
     prices = None
     if price_in is not None and price_out is not None:
         prices = (price_in, price_out)
-    report = report_on(tasks, logs or (), tokenizer, speed, prices)
+    with progress("Estimating"):
+        report = report_on(tasks, logs or (), tokenizer, speed, prices)
     write(report, output, form, full=True)

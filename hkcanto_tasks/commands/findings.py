@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from textwrap import shorten
 from typing import TYPE_CHECKING, Annotated
 
 from rich.text import Text
@@ -17,6 +18,7 @@ from .output import argument
 if TYPE_CHECKING:
     from ..data.fetch import DataFolder
     from ..declarations import Benchmark
+    from ..tasks import LoadedTask
 
 BenchmarkName = Annotated[
     str | None, argument("One benchmark; by default all.", "BENCHMARK")
@@ -51,7 +53,10 @@ def print_findings(findings: Sequence[Finding], *, full: bool) -> None:
         print_row(Text(*_MARKS[finding.good]), finding.text)
         details = finding.details
         if not full:
-            details = [detail[:_LONGEST_DETAIL] for detail in details[:1]]
+            details = [
+                shorten(detail, _LONGEST_DETAIL, placeholder=" …")
+                for detail in details[:1]
+            ]
         for detail in details:
             print_line(Text(f"    {detail}", style="dim"))
         hidden = len(finding.details) - len(details)
@@ -114,26 +119,31 @@ def check_loading(benchmark: "Benchmark", folder: "DataFolder") -> Finding:
         )
         good = False if forbidden() else None  # a run downloads it if it may
         return Finding(good, text, command=_fetch_command(benchmark, folder))
-    items = 0
-    subjects = 0
-    present = 0
     details = list[str]()
     for loaded_task in loaded:
-        items += len(loaded_task.samples)
-        subjects += len(loaded_task.asked)
-        present += len({sample.subject for sample in loaded_task.samples})
         for difference in loaded_task.differences:
             details.append(f"{loaded_task.task.definition.name}: {difference}")
-    count = f"{items:,} items"
+    count = f"{sum(len(loaded_task.samples) for loaded_task in loaded):,} items"
+    # As in the details, a task's only subject is none.
+    divided = [loaded_task for loaded_task in loaded if len(loaded_task.asked) > 1]
+    subjects = sum(len(loaded_task.asked) for loaded_task in divided)
+    present = sum(map(_subjects_with_items, divided))
     if present != subjects:
         count += f", {present} of {subjects} subjects"
-    is_complete = present == subjects or folder.kind == "sample"
+    is_complete = folder.kind == "sample" or all(
+        _subjects_with_items(loaded_task) == len(loaded_task.asked)
+        for loaded_task in loaded
+    )
     return Finding(
         good=is_complete and not details,
         text=f"{benchmark.title}: {count}, in {folder.root} ({folder.kind})",
         details=details,
         command="" if is_complete else _fetch_command(benchmark, folder),
     )
+
+
+def _subjects_with_items(loaded: "LoadedTask") -> int:
+    return len({sample.subject for sample in loaded.samples})
 
 
 def check_files(benchmark: "Benchmark", folder: "DataFolder") -> Finding:

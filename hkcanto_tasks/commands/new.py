@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from rich.text import Text
 
-from ..errors import OptionError, on_disk
+from ..errors import DOCS, OptionError, on_disk
 from ..printable import one_line
 from .console import print_line, print_row
 from .output import argument, option
@@ -62,7 +62,7 @@ labels = { "?" = { data = "?", words = [] } }""",
 
 _TEMPLATE = """\
 # Every "?" is an open question: the benchmark loads when they are answered.
-# docs/benchmark_toml.md has all keys.
+# {docs}/benchmark_toml.md has all keys.
 {columns}
 name = "{name}"
 title = "{title}"
@@ -82,7 +82,11 @@ kind = "{kind}"
 # subjects = [{{ name = "law", title = "Law", chinese = "法律" }}]
 """
 
-_KIND = option("The kind of task, such as multiple_choice.", "--kind", metavar="KIND")
+_KIND = option(
+    "The kind of task, such as multiple_choice; --kind --help names all.",
+    "--kind",
+    metavar="KIND",
+)
 _FROM = option("A file with the rows, which is copied.", "--from", metavar="FILE")
 _INTO = option("Make the benchmark's folder in this one.", "--into", metavar="FOLDER")
 
@@ -114,6 +118,7 @@ def new(
         content = _content(source, names)
     lines = _task_lines(kind, roles, content.columns, source.name if source else "?")
     text = _TEMPLATE.format(
+        docs=DOCS,
         name=name,
         title=name.replace("_", " ").capitalize(),
         columns=_columns_comment(source, content),

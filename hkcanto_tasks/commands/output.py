@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 import typer
 from rich.progress import Progress
 
-from ..errors import OptionError, on_disk
+from ..errors import DataNotFound, OptionError, on_disk
 from .console import echo, err, out
 
 if TYPE_CHECKING:
     from ..results.reports.blocks import Report
 
+_REMEDY = "Give a folder that you can write to and that has room."
 Format = Literal["html", "md", "json", "csv", "github"]
 """The formats of a report; all except `github` are also endings of files."""
 
@@ -64,18 +65,12 @@ def write(
     A reader that closes the pipe early does not change the exit status.
 
     Raises:
-        OptionError: The folder is missing, or a folder is in the file's place.
         DataNotFound: The file cannot be written.
     """
     from ..results.reports.renderers import render
 
     text = "" if form is None else render(report, form)
     if output is not None:
-        if output.is_dir() or not output.parent.is_dir():
-            raise OptionError(
-                f"{output} is a folder, or there is no folder {output.parent}. "
-                "Give a file in a folder that exists."
-            )
         write_files({output.name: text}, output.parent)  # a link is replaced
     try:
         if output is not None:
@@ -135,8 +130,7 @@ def write_files(files: Mapping[str, str], folder: Path) -> None:
         OptionError: A folder within it is a link.
         DataNotFound: The operating system refuses.
     """
-    remedy = "Give a folder that you can write to and that has room."
-    with on_disk(folder, "written", remedy):
+    with on_disk(folder, "written", _REMEDY):
         root = folder.resolve()
         for path in files:
             parent = (root / path).parent
@@ -157,8 +151,21 @@ def write_files(files: Mapping[str, str], folder: Path) -> None:
 
 
 def format_of(output: Path | None, chosen: Format | None) -> Format | None:
-    """Return the format to write: the chosen one, or the one of the file's ending."""
-    if chosen or output is None:
+    """Return the format to write: the chosen one, or the one of the file's ending.
+
+    Raises:
+        OptionError: The ending is unknown, the folder is missing, or a folder is in the file's place.
+        DataNotFound: The folder cannot be written to.
+    """
+    if output is None:
+        return chosen
+    if output.is_dir() or not output.parent.is_dir():
+        raise OptionError(
+            f"{output} is a folder, or there is no folder {output.parent}. "
+            "Give a file in a folder that exists."
+        )
+    check_folder(output.parent)
+    if chosen:
         return chosen
     endings: dict[str, Format] = {f".{form}": form for form in get_args(Format)[:-1]}
     form = endings.get(output.suffix.lower())
@@ -169,9 +176,29 @@ def format_of(output: Path | None, chosen: Format | None) -> Format | None:
     return form
 
 
+def check_folder(folder: Path) -> None:
+    """Check before the work that files can be written into a folder, which may not exist yet.
+
+    Raises:
+        DataNotFound: They cannot.
+    """
+    existing = folder.resolve()
+    while not existing.exists():
+        existing = existing.parent
+    if not existing.is_dir() or not os.access(existing, os.W_OK):
+        raise DataNotFound(
+            f"nothing can be written to {folder}: {existing} is a file, or not yours to write to. "
+            f"{_REMEDY}"
+        )
+
+
 @contextmanager
 def progress(label: str = "Reading logs") -> Iterator[Callable[[int, int], None]]:
-    """Show a progress bar on stderr, and yield a function that sets it: done, total."""
-    with Progress(console=err, transient=True) as bar:
+    """Show a progress bar on stderr if it is a terminal.
+
+    Yield a function that sets it: done, total. Until it is called, the bar has no end.
+    """
+    is_hidden = not err.is_terminal
+    with Progress(console=err, transient=True, disable=is_hidden) as bar:
         task = bar.add_task(label, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)

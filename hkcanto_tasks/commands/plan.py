@@ -4,7 +4,16 @@ from typing import Annotated
 
 import typer
 
-from .output import FormatOption, Full, Output, argument, format_of, option, write
+from .output import (
+    FormatOption,
+    Full,
+    Output,
+    argument,
+    format_of,
+    option,
+    progress,
+    write,
+)
 
 _RUNS = "Logs of two runs, to plan from their disagreement. Or tasks, with --discordance or --sd."
 _DISCORDANCE = (
@@ -98,8 +107,9 @@ def plan(
     names = runs or []
     sizes = items or ()
     tests = PlannedTests(gate or (2.0,), loss, shared_by=looks * candidates)
-    if is_assumed:
-        report = plan_from_assumption(names, discordance, sd, sizes, tests)
-    else:
-        report = plan_from_runs(names, metric, sizes, tests)
+    with progress("Planning"):
+        if is_assumed:
+            report = plan_from_assumption(names, discordance, sd, sizes, tests)
+        else:
+            report = plan_from_runs(names, metric, sizes, tests)
     write(report, output, form, full=full)

@@ -12,7 +12,7 @@ import typer
 
 from ..errors import OptionError
 from .console import echo
-from .output import argument, option, write_files
+from .output import argument, check_folder, option, progress, write_files
 
 if TYPE_CHECKING:
     from ..results.publishing.runs import Publication
@@ -67,7 +67,9 @@ def publish(
     from ..results.reports.presentation import task_title
 
     _refuse_secrets(url)
-    read = read_runs(runs)
+    check_folder(output)
+    with progress() as advance:
+        read = read_runs(runs, progress=advance)
     for log in read.skipped:
         echo(f"not read: {log.path}: {log.reason}", to_err=True)
     destination = import_module(f"hkcanto_tasks.results.publishing.{to}")
@@ -75,7 +77,8 @@ def publish(
         raise OptionError(
             f"--to {to} has no values of items. Take --to eee, or no --items."
         )
-    publishable, not_publishable = publishable_runs(read, task or (), published_as)
+    with progress("Checking"):
+        publishable, not_publishable = publishable_runs(read, task or (), published_as)
     refused = [
         f"{run.label} on {task_title(run)}: {reason}" for run, reason in not_publishable
     ]
@@ -85,7 +88,8 @@ def publish(
         raise NotPublishable("\n".join([message, *refused]))
     publisher = Publisher(by, relationship or "", url)
     settings = {"items": True} if items else {}
-    publication = destination.publication(publishable, publisher, **settings)
+    with progress("Writing"):
+        publication = destination.publication(publishable, publisher, **settings)
     write_files(publication.files, output)
     _print_publication(publication, refused, output)
     raise typer.Exit(bool(refused))

@@ -52,16 +52,10 @@ def report(
     hkcanto report runs/ -o report.html
     hkcanto report runs/ --best
     """
-    if (best or unread) and any((example, output, format, best and unread)):
-        raise typer.BadParameter(
-            "--best and --unread have no --example, -o or --format; JSON has `best`."
-        )
-    if example == bool(runs):
-        raise typer.BadParameter(
-            "give the logs to read, or --example for an example report."
-        )
-    if example and output is None:
-        output = Path("hkcanto-example.html")
+    has_output = bool(example or output or format)
+    _refuse_contradictions(runs, example, has_output, [best, unread])
+    if example:
+        output = output or Path("hkcanto-example.html")
     form = format_of(output, format)
     if example:
         from ..results.example import run_example
@@ -74,15 +68,32 @@ def report(
         read = read_runs(runs or [], texts=unread, progress=advance)
     if unread:
         _print_unread(read.runs)
-        return
-    if best:
+    elif best:
         _print_best(read.runs, alone=alone)
-        return
-    summary = build_report(read.runs, read.skipped, title, alone=alone)
-    if form == "csv":  # CSV has only figures
-        for log in read.skipped:
-            echo(f"Not read: {log.path}: {log.reason}", to_err=True)
-    write(summary, output, form, full=full)
+    else:
+        with progress("Computing"):
+            summary = build_report(read.runs, read.skipped, title, alone=alone)
+        write(summary, output, form, full=full)
+        if form == "csv":  # CSV has only figures
+            for log in read.skipped:
+                echo(f"Not read: {log.path}: {log.reason}", to_err=True)
+
+
+def _refuse_contradictions(
+    runs: list[str] | None,
+    example: bool,
+    has_output: bool,
+    lists: Sequence[bool],
+) -> None:
+    """Refuse options that cannot be used together."""
+    if any(lists) and (has_output or all(lists)):
+        raise typer.BadParameter(
+            "--best and --unread have no --example, -o or --format; JSON has `best`."
+        )
+    if example == bool(runs):
+        raise typer.BadParameter(
+            "give the logs to read, or --example for an example report."
+        )
 
 
 def _print_unread(runs: "Sequence[Run]") -> None:

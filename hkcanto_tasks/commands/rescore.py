@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .console import err, print_line
-from .output import argument, format_of, option, progress, write, write_files
+from .output import (
+    argument,
+    check_folder,
+    format_of,
+    option,
+    progress,
+    write,
+    write_files,
+)
 
 if TYPE_CHECKING:
     from ..figures import Figure
@@ -34,7 +42,7 @@ _MODEL = "Model of a .jsonl; by default the file's name."
 
 
 def rescore(
-    paths: Annotated[list[Path], argument(_PATHS, "PATHS")],
+    paths: Annotated[list[Path], argument(_PATHS, "PATHS", exists=True)],
     output: Annotated[
         Path | None, option(_OUTPUT, "-o", "--output", metavar="DIR")
     ] = None,
@@ -61,11 +69,14 @@ def rescore(
     if any_task:
         from ..results.reports.any_rescored import rescore_any
 
-        report = rescore_any(paths, show, choices, answer)
-        write(report, output, format_of(output, None))
+        form = format_of(output, None)
+        with progress():
+            report = rescore_any(paths, show, choices, answer)
+        write(report, output, form)
         return
     if output is None:
         raise typer.BadParameter("Give a folder for the new logs: -o DIR.")
+    check_folder(output)
     from ..results.rescoring import rescore as rescoring
     from ..results.rescoring.answers import columns_of
     from ..results.rescoring.asking import grade, reread

@@ -302,7 +302,8 @@ class GitHubFolder(DataFolder):
             return
         if variable := forbidden():
             raise self.failure(
-                f"{variable} forbids it, and {lacking[0]} is not in {self.home}"
+                f"{variable} forbids it, and {lacking[0]} is not in {self.home}. "
+                f"Unset {variable} to download it"
             )
         with on_disk(self.home, "written", _CACHE_REMEDY):
             for folder in (self.home.parent, self.home):

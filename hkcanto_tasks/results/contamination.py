@@ -360,7 +360,7 @@ def _task_table(
             TableRow([task.name, len(ids), count, share, too_short, task.revision])
         )
     rows.sort(key=lambda row: not row.values[2])  # a terminal shows the first 20
-    caption = f"Found: {SHARE:.0%} of an item, or of a question without options, is in one place."
+    caption = f"Found: {100 * SHARE:.0f} % of an item, or of a question without options, is in one place."
     return TableBlock("contamination", "Items found", columns, rows, caption)
 
 

@@ -171,6 +171,8 @@ def add_tasks(module: "ModuleType") -> None:
     @wraps(match)
     def match_and_check(self: "Any", task_list: "list[str]") -> "list[str]":
         names: list[str] = match(self, task_list)
+        if not names:
+            attempt("before_model.suggest", self, task_list)
         attempt("before_model.check", self, names)
         return names
 

@@ -1,12 +1,13 @@
 """Check the requirements of our tasks before lm-eval loads the model, and load each task once."""
 
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from hkcanto_lm_eval import task_path
 from hkcanto_tasks.catalogue import find_task
-from hkcanto_tasks.errors import without_traceback
+from hkcanto_tasks.errors import CatalogueError, in_command, without_traceback
 from hkcanto_tasks.tasks import LoadedTask, load_task
 
 from .config import Config, setting, task_options
@@ -49,6 +50,30 @@ def check(manager: Any, requested: Sequence[str]) -> None:
         loaded = load_task(name, allow_absent=name not in requested, **options)
         _checked[_key(name, options)] = loaded
         _load_examples(name, loaded)
+
+
+def suggest(manager: Any, requested: Sequence[str]) -> None:
+    """Name the task of ours that an unknown name may mean; lm-eval only says that it found none.
+
+    Args:
+        manager: lm-eval's `TaskManager`.
+        requested: Names for which lm-eval has no task.
+
+    Raises:
+        CatalogueError: In lm-eval's command, if a name is most like one of ours.
+    """
+    if not in_command():
+        return
+    without_traceback()
+    index = manager._index
+    for name in requested:
+        similar = get_close_matches(name, manager.all_tasks, n=1)
+        is_ours = similar and any(_tasks_in(index[similar[0]], index))
+        if is_ours and not Path(name).exists():  # a folder of tasks can be named, too
+            raise CatalogueError(
+                f"lm-eval has no task {name!r}. Did you mean {similar[0]}? "
+                "`hkcanto list` shows all of ours."
+            )
 
 
 def _load_examples(name: str, loaded: LoadedTask) -> None:

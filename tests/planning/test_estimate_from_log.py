@@ -35,9 +35,9 @@ def estimated(*arguments: str | Path) -> tuple[dict[str, Any], list[str]]:
     return row, [note["text"] for note in made["notes"]]
 
 
-def refusal(*arguments: str | Path) -> str:
+def refusal(*arguments: str | Path, status: int = 1) -> str:
     done = command(*arguments)
-    assert done.exit_code == 1
+    assert done.exit_code == status
     return " ".join(done.stderr.split())
 
 
@@ -223,7 +223,9 @@ def test_neither_tasks_nor_a_log(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["estimate"])
     assert done.exit_code == 2
     assert "--from LOG" in done.output
-    assert "does not exist" in refusal("hkmmlu", "--from", tmp_path / "nothing")
+    assert "does not exist" in refusal(
+        "hkmmlu", "--from", tmp_path / "nothing", status=2
+    )
 
 
 def test_log_likelihoods_are_asked_once_for_each_letter(tmp_path: Path) -> None:

@@ -393,7 +393,7 @@ def test_what_cannot_be_planned_is_refused() -> None:
             1,
             "other figures with --sd",
         ),
-        (("hkmmlu", "tmmluplus_gen"), 1, "hkmmlu does not exist"),
+        (("hkmmlu", "tmmluplus_gen"), 2, "hkmmlu does not exist"),
     ):
         done = hkcanto(*given)
         assert done.exit_code == status, given

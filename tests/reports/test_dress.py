@@ -11,7 +11,7 @@ from hkcanto_tasks.errors import ComparisonError
 from hkcanto_tasks.results.reports import dress
 from hkcanto_tasks.results.reports.dress import compare_dresses
 from hkcanto_tasks.results.runs import Run
-from hkcanto_tasks.results.statistics.matching import Resampling, match_dresses
+from hkcanto_tasks.results.statistics.matching import match_dresses
 
 from .building import a_run
 from .harness_runs import AnsweringLM, run_lm_eval
@@ -74,7 +74,7 @@ def test_the_changes_of_two_models_are_compared_on_the_items_of_both(
             self.runs = runs
 
     monkeypatch.setattr(dress, "read_runs", lambda _: Read())
-    report = compare_dresses(["x"], TASKS, metric="acc", resampling=Resampling())
+    report = compare_dresses(["x"], TASKS, metric="acc")
     tables = {block.name: block for _, block in report.blocks if hasattr(block, "rows")}
     (row,) = tables["drops"].rows
     assert row.values[0] == "b against a"

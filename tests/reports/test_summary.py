@@ -377,7 +377,7 @@ def test_there_are_at_most_eight_sections() -> None:
 def test_the_figure_on_the_answered_stands_beside_one_with_cut_off_answers() -> None:
     """Of 100 answers, 60 are right, 37 wrong and 3 cut off: 60.0, and 60 of 97 is 61.9."""
     values = {"acc": [1.0] * 60 + [0.0] * 40, "unparsed_rate": [0.0] * 97 + [1.0] * 3}
-    for cut, doubt in ((3, "3% cut off, 61.9 on the answered"), (2, "")):
+    for cut, doubt in ((3, "3 % cut off, 61.9 on the answered"), (2, "")):
         run = a_run(
             "hkcanto_law",
             values,

@@ -404,7 +404,7 @@ def test_missing_subjects_and_other_counts_are_said_once_in_one_line(
     message = record.getMessage()
     assert "65 of 66 subjects are missing: " in message
     assert (
-        "…; 1 have an unpublished number of items: hk_law 1 (paper: 407), in "
+        "…; unpublished numbers of items in 1 subject: hk_law 1 (paper: 407), in "
         in message
     )
     assert "not comparable with published scores" in message

@@ -131,5 +131,5 @@ def test_a_release_of_another_size_is_reported(
     release: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert len(load_task("hkcanto_g2p").samples) == 1
-    assert "1 have an unpublished number of items" in caplog.text
+    assert "unpublished numbers of items in 1 subject" in caplog.text
     assert release.exists()

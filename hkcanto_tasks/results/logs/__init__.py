@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from ...errors import LogError
+from ...errors import LogError, PathNotFound
 from ...signatures import Signature
 from ...tasks import task_as_run
 from ..frames import Runs
@@ -139,7 +139,7 @@ def argument(text: str | Path) -> Argument:
         path = path.expanduser()
     if not path.exists():
         advice = "Give a log or a folder of logs, or NAME=PATH."
-        raise LogError(f"{path} does not exist. {advice}")
+        raise PathNotFound(f"{path} does not exist. {advice}")
     return Argument(name, path)
 
 

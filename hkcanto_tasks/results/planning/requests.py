@@ -256,7 +256,7 @@ def _gap(
         count = run.counts[subject]
         if abs(count - share * size) > _TOLERATED_GAP + 0.1 * share * size:
             return (
-                f"{count:,} of {size:,} items of {subject}, but {share:.1%} of all items: "
+                f"{count:,} of {size:,} items of {subject}, but {100 * share:.1f} % of all items: "
                 f"it is not representative of {name}"
             )
     return ""
@@ -334,6 +334,9 @@ def report(
     return report_of([section], "Estimate")
 
 
+_CURRENCY = "In the currency of the prices."
+
+
 def _columns(
     speed: float | None,
     prices: tuple[float, float] | None,
@@ -374,8 +377,8 @@ def _columns(
             lambda row: row.answers if row.run else None,
         ),
         (TableColumn("Judge tokens", "count"), lambda row: row.judge),
-        (TableColumn(f"Hours{bound}", "number"), hours),
-        (TableColumn(f"Cost{bound}", "number"), cost),
+        (TableColumn(f"Hours{bound}", "hundredths"), hours),
+        (TableColumn(f"Cost{bound}", "hundredths", _CURRENCY), cost),
     ]
 
 

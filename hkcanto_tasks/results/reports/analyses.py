@@ -172,7 +172,9 @@ def _above(
 
 
 def _rates(rates: Mapping[Run, float]) -> str:
-    return "; ".join(f"{run_title(run)} {rate:.1%}" for run, rate in rates.items())
+    return "; ".join(
+        f"{run_title(run)} {100 * rate:.1f} %" for run, rate in rates.items()
+    )
 
 
 def _second_look(runs: Sequence[Run]) -> str:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from hkcanto_metrics.choice import ChoiceReading, read_choice
 from hkcanto_metrics.reasoning import response_as_text, split_reasoning
 
-from ...errors import ComparisonError, LogError
+from ...errors import DOCS, ComparisonError, LogError
 from ..logs import logs_in
 from ..logs.items import UNREADABLE, reason
 from ..rescoring.answers import cell_at
@@ -58,7 +58,7 @@ _MOST_UNUSABLE = 0.05
 _LONGEST = 400  # characters of a response that is shown
 _HOW = (
     "The harness's score of each item is that of its log. Ours is the letter that the response "
-    "settles on; see docs/extraction.md."
+    f"settles on; see {DOCS}/extraction.md."
 )
 
 
@@ -133,17 +133,18 @@ def rescore_any(
         tests, remarks = tests_of(logged, ours, _FIGURE, resampling)
     except ComparisonError as error:
         raise LogError(str(error)) from error
-    blocks: list[Block] = [_fates_table(tasks), Note(_HOW)]
-    further = [Section("Where the points went", blocks, "fates", is_summary=True)]
-    examples: list[Block] = []
-    for task, answers in tasks.items():
-        changed = [answer for answer in answers if answer.fate]
-        changed.sort(key=lambda answer: [*_FATES].index(answer.fate))
-        examples += [_example(task, answer) for answer in changed[:shown]]
-    further.append(Section("Responses", examples, "responses", is_summary=True))
-    warnings = [*problems, *remarks]
+    fates = [_fates_table(tasks), Note(_HOW)]
+    examples = [*_examples(tasks, shown)]
     return report_of_tests(
-        tests, _SIDES, warnings, resampling, "Responses read again", further
+        tests,
+        _SIDES,
+        [*problems, *remarks],
+        resampling,
+        "Responses read again",
+        [
+            Section("Where the points went", fates, "fates", is_summary=True),
+            Section("Responses", examples, "responses", is_summary=True),
+        ],
     )
 
 
@@ -197,6 +198,15 @@ def _fates_table(tasks: Mapping[str, Sequence[_Reread]]) -> Block:
 
 def _count(fate: str, row: tuple[str, Sequence[_Reread]]) -> int | None:
     return sum(answer.fate == fate for answer in row[1]) or None
+
+
+def _examples(tasks: Mapping[str, Sequence[_Reread]], shown: int) -> Iterator[Note]:
+    """Yield the first responses of each task whose score differs or is lost, by their fate."""
+    for task, answers in tasks.items():
+        changed = [answer for answer in answers if answer.fate]
+        changed.sort(key=lambda answer: [*_FATES].index(answer.fate))
+        for answer in changed[:shown]:
+            yield _example(task, answer)
 
 
 def _example(task: str, answer: _Reread) -> Note:
@@ -307,8 +317,8 @@ def _item_of_sample(sample: Mapping[str, Any]) -> _Item | None:
     target = letter_of(only_one(sample["target"]), options)
     if len(options) != len(choices) or not target:
         return None
-    output = next(iter((sample.get("output") or {}).get("choices") or ()), None)
-    content = (output or {}).get("message", {}).get("content", "")
+    output = _output_of(sample)
+    content = output.get("message", {}).get("content", "")
     question = sample["input"]
     if isinstance(question, list):
         question = question[-1].get("content", "")
@@ -320,13 +330,19 @@ def _item_of_sample(sample: Mapping[str, Any]) -> _Item | None:
         question=response_as_text(question),
         options=options,
         target=target,
-        response=None
-        if sample.get("error") or not output
-        else response_as_text(content),
-        is_cut=(output or {}).get("stop_reason") in ("max_tokens", "model_length"),
+        response=response_as_text(content) if output else None,
+        is_cut=output.get("stop_reason") in ("max_tokens", "model_length"),
         logged=values.get(scorer),
         harness_answer=str(score.get("answer") or ""),
     )
+
+
+def _output_of(sample: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the first choice of a sample's output; empty if the request failed."""
+    choices = (sample.get("output") or {}).get("choices")
+    if sample.get("error") or not choices:
+        return {}
+    return choices[0] or {}
 
 
 def _item_of_row(

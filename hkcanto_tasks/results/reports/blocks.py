@@ -23,10 +23,18 @@ from ..statistics.intervals import Estimate as Estimate
 Record = TypeVar("Record")
 Value = Estimate | str | float | int | None
 # `percent` shows 0.5 as 50.0; `score` is from 0 to 100; `number` has four significant digits;
-# `count` is an integer; `points` is a difference of percentages (0.5 shown as +50.0), and
-# `score_points` a difference of scores.
+# `count` is an integer; `hundredths` are hours or a cost; `points` is a difference of percentages
+# (0.5 shown as +50.0), and `score_points` a difference of scores.
 DisplayUnit = Literal[
-    "text", "percent", "score", "number", "count", "p", "points", "score_points"
+    "text",
+    "percent",
+    "score",
+    "number",
+    "count",
+    "hundredths",
+    "p",
+    "points",
+    "score_points",
 ]
 NoteLevel = Literal["info", "warning", "verdict"]
 TableRowKind = Literal["run", "published", "human", "random", "best", "other"]

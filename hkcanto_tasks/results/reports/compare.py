@@ -20,7 +20,7 @@ from ...catalogue import chosen_tasks, named_tasks
 from ...errors import ComparisonError, OptionError
 from ..frames import effect_rows
 from ..logs import read_runs
-from ..runs import Run
+from ..runs import Run, SkippedLog
 from ..statistics.intervals import CONFIDENCE, WORSE_CONFIDENCE
 from ..statistics.matching import RESAMPLES, SEED
 from ..statistics.paired import Comparison, GateErrors, pairwise
@@ -136,15 +136,14 @@ def compare_runs(
             f"{len(sides) - 1} candidates are compared, not {candidates}."
         )
     groups, left_out = _groups(sides)
-    for log in read.skipped:
-        if not log.is_superseded:
-            left_out.append(f"{log.path}: {log.reason}.")
+    left_out += _unread_logs(read.skipped)
+    tests = 1 if alone else len(groups)
     compared, refused, without_figure = _compared(
         groups,
         gate,
         metric=metric,
         errors=_gate_errors(groups, looks, candidates),
-        tests=1 if alone else len(groups),
+        tests=tests,
         allowed=allowed,
         seed=seed,
         resamples=resamples,
@@ -158,9 +157,6 @@ def compare_runs(
     if not compared:
         raise _nothing_to_compare(refused, left_out)
     comparisons = [*chain.from_iterable(compared)]
-    parts = [
-        *sections(compared, not_compared, is_of_headlines=metric is None, alone=alone)
-    ]
     decision: Gate | None = None
     if gate is not None:
         decision = decide(
@@ -170,10 +166,17 @@ def compare_runs(
             look,
             candidates,
         )
-        parts.insert(0, gate_section(decision))
-        parts.append(method_section(decision))
     report = report_of(
-        parts,
+        [
+            *([gate_section(decision)] if decision else []),
+            *sections(
+                compared,
+                not_compared,
+                is_of_headlines=metric is None,
+                tests=tests,
+            ),
+            *([method_section(decision)] if decision else []),
+        ],
         title=_title(read.runs),
         footer=[*footer_of(read.runs), _METHOD.format(seed, resamples)],
         records={
@@ -185,6 +188,11 @@ def compare_runs(
     if decision is not None:
         return report, decision.status(undecided)
     return report, 2 if refused or unread else 0
+
+
+def _unread_logs(skipped: Sequence[SkippedLog]) -> list[str]:
+    """Return which logs could not be read, and why."""
+    return [f"{log.path}: {log.reason}." for log in skipped if not log.is_superseded]
 
 
 def _unread(comparisons: Iterable[Comparison]) -> list[str]:
@@ -344,13 +352,21 @@ def _groups(sides: Sequence[Sequence[Run]]) -> tuple[list[_Group], list[str]]:
                 group[position] = run
     groups = list[_Group]()
     for group in by_key.values():
-        others = [side[0].label for n, side in enumerate(sides) if n not in group]
-        if others:
-            titles = "; ".join(map(run_title, group.values()))
-            left_out.append(f"{titles}: no partner in {', '.join(others)}.")
+        left_out += _without_partner(group, sides)
         if len(group) > 1:
             groups.append(_Group([*group.values()], has_first=0 in group))
     return groups, left_out
+
+
+def _without_partner(
+    group: Mapping[int, Run],
+    sides: Sequence[Sequence[Run]],
+) -> Iterator[str]:
+    """Say which sides lack the task of a group of runs."""
+    others = [side[0].label for n, side in enumerate(sides) if n not in group]
+    if others:
+        titles = "; ".join(map(run_title, group.values()))
+        yield f"{titles}: no partner in {', '.join(others)}."
 
 
 def _single_tasks(sides: Sequence[Sequence[Run]]) -> set[str]:
@@ -369,33 +385,42 @@ def sections(
     not_compared: Sequence[str],
     *,
     is_of_headlines: bool = True,
-    alone: bool = False,
+    tests: int = 1,
 ) -> Iterator[Section]:
-    """Yield the table of tasks and models, and each task's pairs or parts."""
+    """Yield the table of tasks and models, and each task's pairs or parts.
+
+    The number of `tests` that share the error of 5 % is that of the comparisons.
+    """
     comparisons = [*chain.from_iterable(compared)]
     is_of_two = len(comparisons) == len(compared)
     warnings = _warning_notes(compared, not_compared)
     details = [*chain.from_iterable(_details(group, is_of_two) for group in compared)]
     results: Sequence[Block] = [*warnings, *details]
+    following = list[Section]()
     if is_of_two:
         pairs = [pair_of(comparison) for comparison in comparisons]
         sentence, table = pairs_blocks(pairs, _common_names(comparisons))
         results = [sentence, *warnings, table]
-    elif is_of_headlines:
-        everyone = dict.fromkeys(run for group in compared for run in _runs(group))
-        sentence, table = overview_of_runs([*everyone], alone=alone)
-        results = [sentence, *warnings, table]
-    yield Section("Results", results, "results", is_summary=True)
-    if not is_of_two and is_of_headlines:
-        yield Section("Pairs", details, "pairs")
-    if is_of_two:
         is_short = len(comparisons) == 1
-        yield Section("Parts and subjects", details, "parts", is_summary=is_short)
-    lines = [*not_compared]
-    if len(comparisons) > 1:  # otherwise, the verdict says it
-        lines = [*_unread(comparisons), *not_compared]
-    reasons = [Note(line, "warning") for line in lines]
-    yield Section("Not compared", reasons, "not-compared", is_summary=True)
+        following.append(Section("Parts and subjects", details, "parts", is_short))
+    elif is_of_headlines:
+        everyone = dict.fromkeys(chain.from_iterable(map(_runs, compared)))
+        sentence, table = overview_of_runs([*everyone], tests)
+        results = [sentence, *warnings, table]
+        following.append(Section("Pairs", details, "pairs"))
+    yield Section("Results", results, "results", is_summary=True)
+    yield from following
+    yield _left_out_section(comparisons, not_compared)
+
+
+def _left_out_section(
+    comparisons: Sequence[Comparison],
+    not_compared: Sequence[str],
+) -> Section:
+    """Return why runs are not compared; the verdict says it of a single comparison."""
+    unread = _unread(comparisons) if len(comparisons) > 1 else []
+    reasons = [Note(line, "warning") for line in (*unread, *not_compared)]
+    return Section("Not compared", reasons, "not-compared", is_summary=True)
 
 
 def _details(group: Sequence[Comparison], is_of_two: bool) -> Iterator[Block]:

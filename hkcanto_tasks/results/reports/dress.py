@@ -15,7 +15,15 @@ from ...errors import ComparisonError, OptionError
 from ..logs import read_runs
 from ..runs import Run
 from ..statistics.intervals import Estimate, paired_mean_interval
-from ..statistics.matching import Effect, Paired, Resampling, match_dresses, points_of
+from ..statistics.matching import (
+    RESAMPLES,
+    SEED,
+    Effect,
+    Paired,
+    Resampling,
+    match_dresses,
+    points_of,
+)
 from ..statistics.validity import no_verdict, unread_run
 from .blocks import Block, Note, Report, Section, TableColumn, report_of, table
 from .blocks import units_of as display_units
@@ -42,9 +50,9 @@ class _Dressed(NamedTuple):
 def compare_dresses(
     paths: Sequence[str],
     tasks: Sequence[str],
-    *,
-    metric: str | None,
-    resampling: Resampling,
+    metric: str | None = None,
+    seed: int = SEED,
+    resamples: int = RESAMPLES,
 ) -> Report:
     """Compare each model's runs of two tasks that ask the same items, and the models' drops.
 
@@ -52,7 +60,8 @@ def compare_dresses(
         paths: Logs or folders of logs.
         tasks: The two tasks, such as `hkcanto_mmlu_yue` and `hkcanto_mmlu_en`.
         metric: A figure of both; by default the first task's headline.
-        resampling: The random exchanges of tests.
+        seed: Seed of the exchanges of tests.
+        resamples: Their largest number.
 
     Raises:
         HKCantoError: Two tasks are needed (`OptionError`), or each model ran them on other items
@@ -60,21 +69,9 @@ def compare_dresses(
     """
     if len(tasks) != 2:
         raise OptionError("--dress takes two tasks: hkcanto_mmlu_yue,hkcanto_mmlu_en.")
-    runs_of: dict[tuple[int, str], dict[str, Run]] = defaultdict(dict)
-    read = read_runs(paths)
-    for run in read.runs:
-        runs = runs_of[run.argument, run.label]
-        if run.task in runs and run.task in tasks:
-            raise ComparisonError(f"{run.label} has two runs of {run.task}. Name one.")
-        runs[run.task] = run
-    models = []
-    for (_, label), runs in runs_of.items():
-        if {*tasks} <= runs.keys():
-            first, second = (runs[task] for task in tasks)
-            items, keys = match_dresses(first, second, metric, resampling)
-            models.append(_Dressed(label, (first, second), items, keys))
-    if not models:
-        raise ComparisonError(f"no model has runs of both {' and '.join(tasks)}.")
+    models = _dressed_models(
+        read_runs(paths).runs, tasks, metric, Resampling(seed, resamples)
+    )
     effects = [model.items.effect(tests=len(models)) for model in models]
     blocks = [*_blocks(models, effects, tasks)]
     return report_of(
@@ -83,6 +80,34 @@ def compare_dresses(
         footer=footer_of([run for model in models for run in model.runs]),
         records={"dresses": [*map(_record, models, effects)]},
     )
+
+
+def _dressed_models(
+    runs: Sequence[Run],
+    tasks: Sequence[str],
+    metric: str | None,
+    resampling: Resampling,
+) -> list[_Dressed]:
+    """Return each model that has a run of both tasks.
+
+    Raises:
+        ComparisonError: A model has two runs of a task or other items, or no model has both tasks.
+    """
+    runs_of: dict[tuple[int, str], dict[str, Run]] = defaultdict(dict)
+    for run in runs:
+        by_task = runs_of[run.argument, run.label]
+        if run.task in by_task and run.task in tasks:
+            raise ComparisonError(f"{run.label} has two runs of {run.task}. Name one.")
+        by_task[run.task] = run
+    models = list[_Dressed]()
+    for (_, label), by_task in runs_of.items():
+        if {*tasks} <= by_task.keys():
+            first, second = (by_task[task] for task in tasks)
+            items, keys = match_dresses(first, second, metric, resampling)
+            models.append(_Dressed(label, (first, second), items, keys))
+    if not models:
+        raise ComparisonError(f"no model has runs of both {' and '.join(tasks)}.")
+    return models
 
 
 def _blocks(
@@ -104,28 +129,26 @@ def _blocks(
             yield Note(" · ".join(no_verdict(pair.unread)), "warning")
     read = [pair for pair in pairs if not pair.unread]
     yield effects_table("dress", "Model by model", read, tasks)
+    yield _drops_table(models, tasks)
+
+
+def _drops_table(models: Sequence[_Dressed], tasks: Sequence[str]) -> Block:
+    """Return the differences of the changes of two models each."""
     drops = [
         (f"{b.label} against {a.label}", _difference(a, b))
         for a, b in combinations(models, 2)
     ]
-    if drops:
-        _, points = display_units(models[0].items.figure)
-        yield table(
-            "drops",
-            "Difference of the changes",
-            drops,
-            [
-                (TableColumn("Models"), lambda drop: drop[0]),
-                (
-                    TableColumn(
-                        "Difference",
-                        points,
-                        f"Change from {tasks[0]} to {tasks[1]} of the one minus that of the other.",
-                    ),
-                    lambda drop: drop[1].times(points_of(models[0].items.figure)),
-                ),
-            ],
-        )
+    figure = models[0].items.figure
+    _, points = display_units(figure)
+    about = f"Change from {tasks[0]} to {tasks[1]} of the one minus that of the other."
+    columns: list[Any] = [
+        (TableColumn("Models"), lambda drop: drop[0]),
+        (
+            TableColumn("Difference", points, about),
+            lambda drop: drop[1].times(points_of(figure)),
+        ),
+    ]
+    return table("drops", "Difference of the changes", drops, columns)
 
 
 def _difference(a: _Dressed, b: _Dressed) -> Estimate:

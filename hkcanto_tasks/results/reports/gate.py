@@ -10,6 +10,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import Literal
 
+from ...errors import DOCS
 from ..statistics.intervals import Estimate, GateAnswer, NonInferiority
 from ..statistics.paired import Comparison
 from .blocks import (
@@ -52,7 +53,7 @@ _COMPARED = TableColumn("Compared")
 _RULE = (
     "The gate passes if every task passes, each with {} % confidence. It fails if a task is worse, "
     "with {} % confidence for all tasks together (look {}, candidates: {}). "
-    "How often it errs: docs/methods.md."
+    f"How often it errs: {DOCS}/methods.md."
 )
 _MOST_DIGITS = 6
 _ORDER: Sequence[GateAnswer] = ("worse", "undecided", "passed")

@@ -1,7 +1,8 @@
 """Two runs of a task side by side: the sentence that compares them, and tables of differences."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from math import inf
 from operator import attrgetter
 from statistics import fmean
@@ -158,25 +159,31 @@ def _weakness(pair: RunPair) -> tuple[float, float]:
 
 def _pairs_verdict(pairs: Sequence[RunPair], names: Sequence[str]) -> str:
     """Say who leads on how many tasks, by how much in the mean, and which gains are certain."""
-    unread = {member: None for pair in pairs for member in pair.unread}
     compared = [pair for pair in pairs if pair.gain]
-    if unread and not compared:
-        return " · ".join(no_verdict(unread))
-    sentences = [verdict((compared or pairs)[0], names)]
-    if len(compared) > 1:
+    if not compared:
+        unread = dict.fromkeys(chain.from_iterable(pair.unread for pair in pairs))
+        return " · ".join(no_verdict(unread)) or NOTHING.format(2)
+    if len(compared) == 1:
+        sentences = [verdict(compared[0], names)]
+    else:
         sentences = [
             _leads(compared, names),
             _mean_over_tasks(compared, names),
             _certain(compared, names),
         ]
-    open_pairs = [pair for pair in compared if not pair.is_significant]
-    if any(abs(pair.points) > _NEGLIGIBLE for pair in open_pairs):
-        sentences.append(_NEXT)
+    sentences += _open_questions(pairs)
+    return " ".join(filter(None, sentences))
+
+
+def _open_questions(pairs: Sequence[RunPair]) -> Iterator[str]:
+    """Say what would show a difference, and how many tasks have no verdict."""
+    chances = [pair.points for pair in pairs if not pair.is_significant]
+    if any(abs(points) > _NEGLIGIBLE for points in chances):
+        yield _NEXT
     count = len({pair.title for pair in pairs if pair.unread})
     if count:
         tasks = "1 task" if count == 1 else f"{count} tasks"
-        sentences.append(f"No verdict on {tasks}, because answers could not be read.")
-    return " ".join(filter(None, sentences))
+        yield f"No verdict on {tasks}, because answers could not be read."
 
 
 def _leads(pairs: Sequence[RunPair], names: Sequence[str]) -> str:

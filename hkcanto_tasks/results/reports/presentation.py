@@ -222,7 +222,7 @@ def _cut_off(run: Run) -> Iterator[str]:
     figure = estimate(answered, run.headline.name)
     if figure:
         points = figure.value * points_of(run.headline)
-        yield f"{share:.0%} cut off, {points:.1f} on the answered"
+        yield f"{100 * share:.0f} % cut off, {points:.1f} on the answered"
 
 
 def footer_of(runs: Sequence[Run]) -> Sequence[str]:

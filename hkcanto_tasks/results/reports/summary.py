@@ -328,10 +328,12 @@ def _warnings(results: _Results, left_out: Sequence[Run]) -> Iterator[str]:
         yield f"runs not compared, as unfinished or on other items: {unlike}"
 
 
-def overview_of_runs(runs: Sequence[Run], *, alone: bool) -> tuple[Note, TableBlock]:
-    """Return the verdict on more than two models, and the table of models and tasks."""
+def overview_of_runs(runs: Sequence[Run], tests: int) -> tuple[Note, TableBlock]:
+    """Return the verdict on more than two models, and the table of models and tasks.
+
+    A number of `tests` share the error of 5 %.
+    """
     labels = [*dict.fromkeys(run.label for run in runs)]
-    tests = 1 if alone else tests_of(runs)
     results = _Results(runs, (), labels, side_by_side(runs), (), tests)
     overview = _overview_of_many(results)
     return overview.verdict, overview.table

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ... import figures
-from ...errors import ComparisonError
+from ...errors import ComparisonError, did_you_mean
 from ...figures import Figure, sum_clusters
 from ..runs import UNREAD, Run
 from . import intervals
@@ -350,9 +350,11 @@ def _setup_refusal(
     refused = ", ".join(part for part in unlike if part not in allowed)
     if not refused:
         return ""
+    unknown = (name for name in allowed if name not in unlike)
+    meant = next(filter(None, (did_you_mean(name, unlike) for name in unknown)), "")
     return (
         f"the runs differ in {refused}, but a gate is for runs under one setup. "
-        f"Run both under one setup, or --allow-differences {','.join(unlike)}."
+        f"Run both under one setup, or --allow-differences {','.join(unlike)}. {meant}".strip()
     )
 
 

@@ -94,6 +94,8 @@ def _number_text(
             return _points_text(amount, digits)
         case "count":
             return f"{amount:,.0f}"
+        case "hundredths":
+            return "< 0.01" if 0 < amount < 0.01 else f"{amount:,.2f}"
         case "p":
             return "< 0.001" if amount < 0.001 else f"{amount:.2g}"
     # Four significant digits, but at least those of the integer part.
