@@ -353,7 +353,7 @@ def test_files_other_than_records_are_named(results: Results, board: Board) -> N
     assert "not in a format that this version knows" in said
     assert "not_here" not in said
     made = board("nowhere")
-    assert made.status == 1
+    assert made.status == 2
     assert "nowhere does not exist. Give a log or a folder of logs" in made.output
 
 

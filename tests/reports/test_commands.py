@@ -168,7 +168,7 @@ def test_the_example_runs_nothing_from_the_current_folder(tmp_path: Path) -> Non
 
 def test_a_missing_path_is_one_line(tmp_path: Path) -> None:
     done = hkcanto("report", tmp_path / "nowhere")
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert "does not exist" in done.output
     assert "Traceback" not in done.output
 

@@ -249,9 +249,10 @@ def _where(gate: Gate, tasks: Sequence[GatedTask]) -> str:
         return f"on {tasks[0].title}"
     passed = len(gate.having("passed"))
     also = f" ({passed} passed)" if passed and gate.verdict != "passed" else ""
+    number = f"{len(tasks)} of {total}" if len(tasks) < total else f"all {total}"
     if len({task.candidate for task in gate.tasks}) > 1:
-        return f"in {len(tasks)} of {total} comparisons{also}"
-    return f"on {len(tasks)} of {total} tasks{also}"
+        return f"in {number} comparisons{also}"
+    return f"on {number} tasks{also}"
 
 
 def _loss_text(gate: Gate, task: GatedTask) -> str:
