@@ -18,7 +18,7 @@ from .data.releases import HubDataset
 from .data.rows import ReleaseRows
 from .data.tables import UnreadableRow
 from .declarations import Subject, TaskVariant
-from .errors import HKCantoError, OptionError, did_you_mean
+from .errors import HKCantoError, OptionError, did_you_mean, in_words
 from .kinds import find_kind
 from .kinds.base import Kind
 from .kinds.reading import unread_columns
@@ -114,7 +114,9 @@ def _converted(
         return msgspec.convert({**values, **options}, kind.Options, strict=False)
     except msgspec.ValidationError as error:
         known = _listed(_option_values(task, kind))
-        raise OptionError(f"{name}: {error}. Its options are {known}.") from error
+        raise OptionError(
+            f"{name}: {in_words(error)}. Its options are {known}."
+        ) from error
 
 
 def _number_of_shots(name: str, shots: int | str | None) -> int | None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from hkcanto_metrics.reasoning import valid
 
-from ...errors import HKCantoError, LogError
+from ...errors import HKCantoError, LogError, in_words
 from ...figures import Pair, reasoning_values
 from ...judgements import Judgement
 from ...kinds.base import Kind
@@ -353,7 +353,7 @@ def reason(error: BaseException) -> str:
         cause = "pip install 'hkcanto[report]'"
     else:
         cause = "cut off or damaged"
-    first_line = str(error).partition("\n")[0]
+    first_line = in_words(str(error).partition("\n")[0])
     return f"{cause}: {first_line}"
 
 
