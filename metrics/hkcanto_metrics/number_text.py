@@ -310,13 +310,12 @@ class NumberText:
             return not values <= self._asked.given | earlier
         different = self._search("different", start, end)
         if different:
-            is_asked = different[0] in self._asked.text
+            is_supposed = different[0] not in self._asked.text
         else:
-            is_mild = contrary["mild"] and not self._search(
-                "conclusion", self._start, start
-            )
-            is_asked = is_mild or len(values) < 2
-        return not is_asked and not values & (self._asked.given | earlier)
+            is_concluded = bool(self._search("conclusion", self._start, start))
+            is_mild = bool(contrary["mild"]) and not is_concluded
+            is_supposed = len(values) > 1 and not is_mild
+        return is_supposed and not values & (self._asked.given | earlier)
 
     def _is_last_line(
         self,
