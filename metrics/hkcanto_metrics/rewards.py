@@ -327,7 +327,8 @@ def reasoning_language_reward(
 ) -> Rewards:
     """Reward reasoning in Cantonese, or in a row's language, that comes to an end.
 
-    Text before the reasoning counts as reasoning if it is in another language.
+    Text before the reasoning counts as reasoning if it is in another language; so does the answer
+    to a question with options, if it is longer than the reasoning.
 
     Args:
         completions: The model's responses, each a text or a list of messages.
@@ -368,14 +369,16 @@ def reasoning_language_reward(
         reasoning = response.reasoning
         if not response.finished:
             return 0.0
-        before = "".join(text[start:end] for start, end in response.spans[:-1])
-        thoughts = f"{before}\n{reasoning}" if reasoning.strip() else ""
+        outside = "".join(text[start:end] for start, end in response.spans[:-1])
+        if prompt.options and len(response.answer) > len(reasoning):
+            outside += response.answer
+        thoughts = f"{outside}\n{reasoning}" if reasoning.strip() else ""
         own_text = _own_text(thoughts, prompt)
         if "cantonese" not in names:
             share = _language_share(own_text, names, min_characters)
             return math.pow(share, exponent)
         share = _cantonese_share(own_text, prompt, min_characters)
-        if before.strip():  # it can only reduce the share
+        if outside.strip():  # it can only reduce the share
             own_text = _own_text(reasoning, prompt)
             share = min(share, _cantonese_share(own_text, prompt, min_characters))
         return math.pow(share, exponent)

@@ -1079,6 +1079,19 @@ def test_letters_weigh_as_words_however_they_are_joined() -> None:
         assert cantonese_reward([cantonese + honest]) == [1.0], honest
 
 
+def test_english_reasoning_after_a_cantonese_sentence_reduces_the_reward() -> None:
+    thought = "佢問緊邊個城市，應該係香港。"
+    rest = (
+        "It asks about the city. It must be Hong Kong because it has trams, so it is B."
+    )
+    earned = reasoning_language_reward(
+        [f"<think>{thought}</think>{text}" for text in (rest, "B")],
+        options=[["澳門", "香港"]] * 2,
+    )
+    assert earned[0] < 0.5
+    assert earned[1] == 1.0
+
+
 def test_english_options_copied_as_reasoning_earn_nothing() -> None:
     options = ["Ding Ding, after its bell", "The Peak Tram of the island"]
     copied = "A. Ding Ding, after its bell\nB. The Peak Tram of the island"
