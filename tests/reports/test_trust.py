@@ -309,3 +309,15 @@ def test_resamples_have_a_largest_number(law: Path) -> None:
     done = hkcanto("compare", law, law, "--resamples", str(10**12))
     assert done.exit_code == 2
     assert "--resamples" in done.output
+
+
+def test_models_of_one_second_have_the_order_of_their_names(
+    law: Path, tmp_path: Path
+) -> None:
+    text = json.loads(law.read_text("utf-8"))
+    folder = tmp_path / "at once"
+    folder.mkdir()
+    for file, model in {"1.json": "b", "2.json": "a"}.items():
+        text["eval"] |= {"model": f"mockllm/{model}", "eval_id": model}
+        (folder / file).write_text(json.dumps(text), "utf-8")
+    assert [run.model for run in read_runs(folder).runs] == ["mockllm/a", "mockllm/b"]

@@ -25,7 +25,9 @@ def joined_runs(runs: Sequence[Run], skipped: list[SkippedLog]) -> list[Run]:
     """
 
     def rank(run: Run) -> tuple[Any, ...]:
-        return len(run.items), not run.unfinished, run.created, str(run.sources[0])
+        # Inspect runs several models at once, and names their logs at random.
+        name = run.model, str(run.sources[0])
+        return len(run.items), not run.unfinished, run.created, name
 
     groups: dict[Hashable, list[Run]] = {}
     for run in sorted(runs, key=rank, reverse=True):
