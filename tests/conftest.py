@@ -71,10 +71,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Let Inspect draw no table of results: it does so even with `display="none"`."""
+    """Let Inspect draw no table of results, which it does even with `display="none"`."""
     display = sys.modules.get("inspect_ai._display.rich.display")
     if display:
         vars(display)["tasks_results"] = lambda _: ""
+    # What is imported by now stays: the collector need not walk through it again.
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
