@@ -387,6 +387,9 @@ class PieceKinds:
         """Whether a piece repeats the source."""
         if piece.size < COMPLETE * self.original.size:
             return False
+        # A sentence may change by a few particles only.
+        if piece.language in self.asked and self.original.language not in self.asked:
+            return False
         similarity = LCSseq.similarity(piece.text, self.source)
         return similarity >= _COPIED * len(piece.text)
 

@@ -358,7 +358,7 @@ class TranslationReader(PieceReader):
                 start + 1,
                 end,
             )
-            while self._is_complete(shorter) and self._is_apart_below(run):
+            while self._is_complete(shorter) and self._is_apart_below(run, shorter):
                 start += 1
                 run = shorter
                 shorter = self._run(
@@ -370,12 +370,18 @@ class TranslationReader(PieceReader):
             start = end
         return runs or [block]
 
-    def _is_apart_below(self, run: _Block) -> bool:
+    def _is_apart_below(
+        self,
+        run: _Block,
+        shorter: _Block,
+    ) -> bool:
         """Whether the first piece of a run is no part of the translation in the others."""
         first, second = run.pieces[:2]
         if first.text.endswith(COLONS) or second.text.startswith(_REMARK):
             return False
-        return second.gap != "\n" or not self._is_related(first)
+        if second.gap != "\n" or not self._is_related(first):
+            return True
+        return first.share(shorter.whole) >= HALF  # it goes on with the source
 
     @staticmethod
     def _goes_on_below(

@@ -326,3 +326,18 @@ def test_a_translation_in_the_language_asked_for_is_not_replaced_by_a_later_one(
         text = layout.format(T=translation, A=other)
         cleaned = clean_output(text, source=source, language="yue")
         assert cleaned.text == translation, text
+
+
+def test_a_line_that_goes_on_with_the_source_is_cut() -> None:
+    source = "我小時候，祖母常常給我講一個關於老虎的故事，我到現在還記得。"
+    translation = "我細個嗰陣，嫲嫲成日同我講一個關於老虎嘅故事，我到而家仲記得。故事入面隻老虎好怕貓。"
+    text = f"故事入面的老虎好怕貓。\n{translation}"
+    assert clean_output(text, source=source, language="yue").text == translation
+
+
+def test_a_translation_that_changes_little_is_no_copy_of_the_source() -> None:
+    source = "兩兄弟以前是同一間公司的股東，後來公司倒閉了，大家各奔前程。"
+    near = "兩兄弟以前係同一間公司嘅股東，後來公司倒閉咗，大家各奔前程。"
+    other = "佢哋兩兄弟曾經一齊做股東，間公司執咗笠之後就各行各路。"
+    text = f"{near}\n\nCantonese:\n{other}"
+    assert clean_output(text, source=source, language="yue").text == near
