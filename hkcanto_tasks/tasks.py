@@ -289,9 +289,9 @@ class LoadedTask:
         Raises:
             OptionError: There are fewer worked examples than shots.
         """
-        return self.kind.prompt(sample, self.shots(sample.subject))
+        return self.kind.prompt(sample, self.prompt_examples(sample.subject))
 
-    def shots(self, subject: str) -> Sequence[Example]:
+    def prompt_examples(self, subject: str) -> Sequence[Example]:
         """Return the worked examples in a subject's prompts, as many as `kind.shots`.
 
         Raises:
@@ -392,7 +392,7 @@ class LoadedTask:
         origins: set[str] = set()
         if self.samples:
             first = self.task.subjects[0]
-            origins = {example.origin for example in self.shots(first.name)}
+            origins = {example.origin for example in self.prompt_examples(first.name)}
         kind = self.kind.at(subjects=self.asked)
         return signature_of(kind, self.revision, origins).text
 

@@ -168,6 +168,14 @@ class Kind(ABC):
         self.placeholders = places(*self.template.texts)
         self._columns: dict[str, tuple[str, ...]] = {}
         self._texts: dict[str, tuple[str, str]] = {}
+        self.set_up()
+
+    def set_up(self) -> None:  # noqa: B027
+        """Derive what follows from the task and its options; by default nothing.
+
+        Raises:
+            OptionError: An option does not fit the task, or a package that the kind needs is missing.
+        """
 
     def _prompt_name(self) -> str:
         """Return the name of the chosen prompt in the benchmark."""

@@ -51,13 +51,13 @@ class Constraints(Prompted):
         '{"name":"characters","args":{"counting":"all","at_most":3}}]'
     )  # its constraints distinguish strict from loose checks
 
-    def __init__(self, *args: Any, **options: Any) -> None:
+    def set_up(self) -> None:
+        """Refuse to run without the package that reads answers."""
         if find_spec("pycantonese") is None:
             raise OptionError(
                 "the kind 'constraints' finds words and rhymes with PyCantonese: "
                 "pip install 'hkcanto[g2p]'."
             )
-        super().__init__(*args, **options)
 
     def row(self, row: Row) -> Sample:
         """Read a request and its constraints.

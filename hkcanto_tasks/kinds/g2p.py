@@ -14,7 +14,7 @@ from hkcanto_metrics.jyutping import (
 )
 
 from ..data.tables import Row, as_text
-from ..declarations import JyutpingDefinition, Subject, TaskVariant
+from ..declarations import JyutpingDefinition, Subject
 from ..figures import figures
 from ..judgements import Judgement
 from ..prompts import Example
@@ -56,16 +56,9 @@ class GraphemeToPhoneme(base.Kind):
     definition: JyutpingDefinition
     options: JyutpingOptions
 
-    def __init__(
-        self,
-        task: TaskVariant,
-        options: JyutpingOptions,
-        shots: int | None = None,
-        *,
-        multiturn: bool = False,
-    ) -> None:
-        super().__init__(task, options, shots, multiturn=multiturn)
-        self.uses_dev_rows = "release" in (options.examples, options.prompt)
+    def set_up(self) -> None:
+        """Take worked examples from the release if an option says so."""
+        self.uses_dev_rows = "release" in (self.options.examples, self.options.prompt)
 
     def row(self, row: Row) -> Sample:
         """Read a sentence, its number and its Jyutping."""

@@ -17,7 +17,7 @@ import msgspec
 from hkcanto_metrics.reasoning import Reasoned, split_reasoning
 
 from ..data.tables import Row, as_text
-from ..declarations import JudgedDefinition, Level, Rubric, TaskVariant
+from ..declarations import JudgedDefinition, Level, Rubric
 from ..figures import Figure, figures
 from ..judgements import Judgement
 from ..prompts import fill, places
@@ -78,15 +78,8 @@ class Judged(Prompted):
 
     definition: JudgedDefinition
 
-    def __init__(
-        self,
-        task: TaskVariant,
-        options: Any,
-        shots: int | None = None,
-        *,
-        multiturn: bool = False,
-    ) -> None:
-        super().__init__(task, options, shots, multiturn=multiturn)
+    def set_up(self) -> None:
+        """Hash the rubric, and find the texts of a row that only the judge sees."""
         self.rubric = self.definition.rubric
         content = msgspec.json.encode([self.rubric, _METHOD])
         self.rubric_hash = sha256(content).hexdigest()[:7]

@@ -1,7 +1,6 @@
 """Answers in LaTeX, as in MATH and OlympiadBench: a question in, a formula out."""
 
 from importlib.util import find_spec
-from typing import Any
 
 from hkcanto_metrics.mathematics import equal_formulas, read_formula
 
@@ -21,12 +20,12 @@ class Mathematics(Number):
 
     TARGET = r"\frac{1}{2}"
 
-    def __init__(self, *args: Any, **options: Any) -> None:
+    def set_up(self) -> None:
+        """Refuse to run without the package that reads answers."""
         if find_spec("math_verify") is None:
             raise OptionError(
                 "the kind 'math' compares formulas with Math-Verify: pip install 'hkcanto[math]'."
             )
-        super().__init__(*args, **options)
 
     def row(self, row: Row) -> Sample:
         """Read a question and its answer."""

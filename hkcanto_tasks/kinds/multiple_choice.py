@@ -17,7 +17,7 @@ import hkcanto_metrics
 
 from ..data.choices import choice_columns, read_choices, right_letters
 from ..data.tables import Row, as_text
-from ..declarations import ChoiceDefinition, Subject, TaskVariant
+from ..declarations import ChoiceDefinition, Subject
 from ..errors import OptionError
 from ..figures import Figure, figures
 from ..judgements import Judgement, judge_reading
@@ -86,15 +86,9 @@ class MultipleChoice(base.Kind):
     definition: ChoiceDefinition
     options: MultipleChoiceOptions
 
-    def __init__(
-        self,
-        task: TaskVariant,
-        options: MultipleChoiceOptions,
-        shots: int | None = None,
-        *,
-        multiturn: bool = False,
-    ) -> None:
-        super().__init__(task, options, shots, multiturn=multiturn)
+    def set_up(self) -> None:
+        """Choose columns and script, and refuse options for which the prompt has no text."""
+        options = self.options
         self.example_source = "release" if options.cot else ""
         default = ["choices"] if self.definition.reader else []
         self._columns["options"] = choice_columns(self.definition, default)

@@ -82,7 +82,7 @@ def _load_examples(name: str, loaded: LoadedTask) -> None:
     if shots is not None and find_task(name).variant.shots != 0:
         loaded = loaded.at(shots=shots)
     for subject in loaded.task.subjects:
-        loaded.shots(subject.name)
+        loaded.prompt_examples(subject.name)
 
 
 def _key(name: str, options: Config) -> str:

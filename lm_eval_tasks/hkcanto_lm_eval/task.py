@@ -229,7 +229,8 @@ class CatalogueTask(Task):
         if kwargs.get("apply_chat_template"):
             system, opening = prompt.in_chat
         examples = [
-            self._example_doc(example) for example in loaded.shots(sample.subject)
+            self._example_doc(example)
+            for example in loaded.prompt_examples(sample.subject)
         ]
         question = {**doc, "system": system, "text": prompt.question}
         first = examples[0] if examples else question

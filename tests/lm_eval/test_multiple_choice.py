@@ -467,7 +467,7 @@ def test_a_prompt_of_the_users_own_is_that_of_the_worked_examples_too(
     assert prompt.count("Q: ") == 3
     assert prompt.count("()") == 0
     loaded = load_task("hkmmlu", shots=2)
-    for example in loaded.shots(doc["subject"]):
+    for example in loaded.prompt_examples(doc["subject"]):
         assert f"Q: {example.sample.question} ({example.sample.choices[0]})" in prompt
     signature = results["configs"]["mine"]["metadata"]["signature"]
     assert re.fullmatch(

@@ -1,14 +1,10 @@
 """The metrics load as Hugging Face `evaluate` modules from any folder, without network."""
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from ..scripts import load_script
+from ..scripts import load_script, printed_figures
 
 LOAD_AND_COMPUTE = """
 import json
@@ -23,24 +19,7 @@ print(json.dumps(figures))
 
 @pytest.mark.slow
 def test_the_jyutping_module_computes_corpus_figures(tmp_path: Path) -> None:
-    source_root = Path(__file__).parents[2] / "metrics"
-    done = subprocess.run(
-        [sys.executable, "-c", LOAD_AND_COMPUTE],
-        cwd=tmp_path,
-        env={
-            **os.environ,
-            "HF_HOME": str(tmp_path / "hf"),
-            "HF_HUB_OFFLINE": "1",
-            "PYTHONPATH": os.pathsep.join(
-                [str(source_root), os.environ.get("PYTHONPATH", "")]
-            ),
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    figures = json.loads(done.stdout.splitlines()[-1])
+    figures = printed_figures(LOAD_AND_COMPUTE, tmp_path)
     # One wrong tone in two syllables, and one missing syllable.
     assert figures["ser"] == pytest.approx(2 / 3)
     assert figures["tone_error_rate"] == pytest.approx(2 / 3)

@@ -3,11 +3,8 @@
 The sentences are in fluency_sentences.toml.
 """
 
-import json
 import os
 import random
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 from time import process_time
@@ -28,7 +25,7 @@ from hkcanto_metrics.fluency import (
 from hkcanto_tasks.samples import Sample
 from hkcanto_tasks.tasks import task_as_run
 
-from ..scripts import load_script
+from ..scripts import load_script, printed_figures
 
 SENTENCES = tomllib.loads(
     Path(__file__).with_name("fluency_sentences.toml").read_text(encoding="utf-8")
@@ -325,23 +322,6 @@ print(json.dumps(metric.compute(predictions=responses, max_characters=6)))
 @pytest.mark.slow
 def test_the_evaluate_module_cleans_judges_and_pools(tmp_path: Path) -> None:
     pytest.importorskip("evaluate")
-    source_root = Path(__file__).parents[2] / "metrics"
-    done = subprocess.run(
-        [sys.executable, "-c", LOAD_AND_COMPUTE],
-        cwd=tmp_path,
-        env={
-            **os.environ,
-            "HF_HOME": str(tmp_path / "hf"),
-            "HF_HUB_OFFLINE": "1",
-            "PYTHONPATH": os.pathsep.join(
-                [str(source_root), os.environ.get("PYTHONPATH", "")]
-            ),
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    figures = json.loads(done.stdout.splitlines()[-1])
+    figures = printed_figures(LOAD_AND_COMPUTE, tmp_path)
     assert figures["passed"] == figures["label_swc"] == 0.5
     assert figures["length_penalty"] == pytest.approx((5 / 6 + 1) / 2)

@@ -295,7 +295,7 @@ def test_a_bad_file_of_examples_costs_only_the_runs_that_show_it(
     loaded = load(folder, as_csv(MANY, HEADER))
     assert len(loaded.samples) == 200
     with pytest.raises(DataCorrupt, match=r"dev/hk_law\.csv"):
-        loaded.at(shots=1).shots("hk_law")
+        loaded.at(shots=1).prompt_examples("hk_law")
 
 
 # ---------------------------------------------------------------------- examples and counts

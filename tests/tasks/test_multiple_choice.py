@@ -268,9 +268,9 @@ def test_each_example_of_a_chain_of_thought_needs_reasoning(quiz: Quiz) -> None:
         for number in range(3)
     ]
     quiz('letters = "AB"', *rows, texts=texts)
-    examples = load_task("quiz", cot=True, shots=2).shots("")
+    examples = load_task("quiz", cot=True, shots=2).prompt_examples("")
     assert [each.answer for each in examples] == ["因為0。答案：A", "因為1。答案：A"]
     rows[1]["explanation"] = " "
     quiz('letters = "AB"', *rows, texts=texts)
     with pytest.raises(OptionError, match="no reasoning for worked examples"):
-        load_task("quiz", cot=True, shots=2).shots("")
+        load_task("quiz", cot=True, shots=2).prompt_examples("")

@@ -80,7 +80,7 @@ def test_worked_examples_are_shuffled_with_their_answers_in_both_harnesses(
     from hkcanto import tasks
 
     quiz(f"{LETTERS}\nshuffle_options = 5", *FIRST)
-    examples = load_task("quiz", shots=5).shots("")
+    examples = load_task("quiz", shots=5).prompt_examples("")
     assert len({example.answer for example in examples}) > 1
     for example in examples:
         assert f"{example.answer}. 中環" in example.question
