@@ -132,6 +132,12 @@ class Part:
             return len({*self.units} & {*other.units}) / (len({*self.units}) or 1)
         return len(self.bigrams & other.bigrams) / len(self.bigrams)
 
+    def is_repeated_in(self, other: Part) -> bool:
+        """Whether another text says most of it; a long one has the words of any short one."""
+        if len(other.units) < FEW:
+            return self.share(other) >= HALF
+        return len(self.bigrams & other.bigrams) >= HALF * (len(self.bigrams) or 1)
+
 
 class Piece(Part):
     """A piece of a response.

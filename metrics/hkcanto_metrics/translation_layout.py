@@ -381,7 +381,7 @@ class TranslationReader(PieceReader):
             return False
         if second.gap != "\n" or not self._is_related(first):
             return True
-        return first.share(shorter.whole) >= HALF  # it goes on with the source
+        return first.is_repeated_in(shorter.whole)  # it goes on with the source
 
     @staticmethod
     def _goes_on_below(
@@ -394,7 +394,7 @@ class TranslationReader(PieceReader):
             return False
         below = block.pieces[end]
         is_line = below.gap == "\n" and not below.text.startswith(_REMARK)
-        return is_line and below.share(run.whole) < HALF
+        return is_line and not below.is_repeated_in(run.whole)
 
     @staticmethod
     def _run(
