@@ -119,6 +119,15 @@ def check_loading(benchmark: "Benchmark", folder: "DataFolder") -> Finding:
         )
         good = False if forbidden() else None  # a run downloads it if it may
         return Finding(good, text, command=_fetch_command(benchmark, folder))
+    return _finding_of_loaded(benchmark, folder, loaded)
+
+
+def _finding_of_loaded(
+    benchmark: "Benchmark",
+    folder: "DataFolder",
+    loaded: "Sequence[LoadedTask]",
+) -> Finding:
+    """Say how many items and subjects a benchmark's tasks have, and how they differ."""
     details = list[str]()
     for loaded_task in loaded:
         for difference in loaded_task.differences:

@@ -659,12 +659,13 @@ def _entries(
     shared: Mapping[str, object] | None,
 ) -> Iterator[tuple[object, Mapping[str, object] | None]]:
     """Yield the entries that a key of a path leads to, each with the cells above it."""
+    above = shared or {}
     if key == "*" and isinstance(value, list):
         for entry in value:
-            yield entry, shared or {}
+            yield entry, above
     elif key == "*" and isinstance(value, Mapping):
         for name, entry in value.items():
-            yield entry, {**(shared or {}), "key": name}
+            yield entry, {**above, "key": name}
     elif isinstance(value, Mapping) and key in value:
         if shared is not None:
             shared = {**shared, **value}
