@@ -244,6 +244,8 @@ def _with_references(
 ) -> list[Mention]:
     """The mentions with those by "the former" and "the latter", of the last two options before."""
     references = []
+    if not SAYS["reference"].search(text):  # fast, as for most texts
+        return found
     for match in SAYS["former_or_latter"].finditer(text):
         near = match.start() - _NEAR
         before = [m.letters for m in found if near < m.start < match.start()]
