@@ -394,6 +394,15 @@ def test_the_terminal_shows_figures_with_intervals_and_remarks_where_there_is_ro
     assert "left out" not in text
 
 
+def test_names_of_models_are_broken_after_hyphens_and_nowhere_else() -> None:
+    names = ("Qwen2.5-7B-Instruct", "tojyutping", "DeepSeek-V3")
+    columns = [TableColumn("Task"), *(TableColumn(name, "percent") for name in names)]
+    table = TableBlock("t", "T", columns, [TableRow(["law", 0.5, 0.6, 0.7], "run")])
+    words = printed(report(section(table)), 80).split()
+    for part in ("Qwen2.5-", "7B-", "Instruct", "tojyutping", "DeepSeek-", "V3"):
+        assert part in words
+
+
 def test_a_narrow_terminal_loses_the_last_columns_and_says_so() -> None:
     medium = printed(report(section(scores())), 100)
     assert "[−25.0, −20.0]" in medium

@@ -1,7 +1,7 @@
 """Printing a report on the terminal."""
 
+import re
 from collections.abc import Iterator, Sequence
-from textwrap import wrap
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
@@ -189,6 +189,23 @@ def _grid(
     return grid
 
 
+def _broken(heading: str, width: int) -> list[str]:
+    """Return a heading in lines that are broken after spaces, hyphens and slashes.
+
+    Examples:
+        >>> _broken("Qwen2.5-7B-Instruct %", 9), _broken("tojyutping", 8)
+        (['Qwen2.5-', '7B-', 'Instruct', '%'], ['tojyutping'])
+    """
+    first, *pieces = re.split(r"(?<=[-/ ])", heading)
+    lines = [first]
+    for piece in pieces:
+        if cell_len(lines[-1] + piece.rstrip()) <= width:
+            lines[-1] += piece
+        else:
+            lines.append(piece)
+    return [line.rstrip() for line in lines]
+
+
 def _add_column(
     grid: Grid,
     column: TableColumn,
@@ -201,7 +218,7 @@ def _add_column(
     widest = max(map(cell_len, [*texts, *column.under.split()]), default=0)
     title = heading(column)
     if column.numeric:
-        lines = wrap(title, max(widest, _NARROWEST_HEADING))
+        lines = _broken(title, max(widest, _NARROWEST_HEADING))
         title = "\n".join(lines)
         widest = max(widest, *map(cell_len, lines))
     under = f"\n{column.under}" if column.under else ""
