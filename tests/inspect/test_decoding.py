@@ -1,6 +1,7 @@
 """Requests have temperature 0 unless the user set one, and one system message."""
 
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from inspect_ai import eval as inspect_eval
 from inspect_ai.model import GenerateConfig, Model, ModelOutput, ModelUsage, get_model
 
-from hkcanto import tasks
+from hkcanto import scorers, tasks
 from hkcanto_tasks import read_runs
 
 from ..cases import named
@@ -164,6 +165,30 @@ def test_transformers_decode_greedily(
         )
     assert answers[0] == answers[1]
     assert any(answers[0].values())
+
+
+@pytest.mark.parametrize(("cut", "warns"), [(15, False), (16, True)])
+def test_a_run_warns_early_if_half_of_its_responses_are_cut_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cut: int, warns: bool
+) -> None:
+    numbers = count()
+    warnings: list[str] = []
+    monkeypatch.setattr(scorers._log, "warning", warnings.append)
+
+    def respond(*_: Any) -> ModelOutput:
+        is_cut = next(numbers) < cut
+        text, stop = ("<think>諗緊", "max_tokens") if is_cut else ("A", "stop")
+        output = ModelOutput.from_content("x", text, stop)
+        output.usage = ModelUsage()  # otherwise, Inspect downloads a tokenizer to count
+        return output
+
+    model = get_model("mockllm/model", custom_outputs=respond, memoize=False)
+    task, logs = tasks.run(task="hkmmlu"), str(tmp_path)
+    inspect_eval(
+        task, model=model, limit=33, log_dir=logs, max_connections=1, **UNWATCHED
+    )
+    said = [text for text in warnings if "16 of 32 responses were cut off" in text]
+    assert bool(said) is warns, warnings
 
 
 @pytest.mark.parametrize(
