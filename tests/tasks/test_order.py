@@ -54,6 +54,16 @@ def test_whatever_the_sizes_of_the_subjects(sizes: list[int]) -> None:
     assert not ordered or furthest_off(ordered) < 1
 
 
+def test_the_order_stays_so_that_a_limit_means_the_same_items() -> None:
+    # The last turn of the k-th of n items among all N is ⌈k N / n⌉: 2, 4, 5, 7 and 8 for five of
+    # eight, 4 and 8 for two. Of two with the last turn 4, the one earlier in its subject is next.
+    items = [
+        [Sample(id=f"{name}/{number}", subject=name) for number in range(size)]
+        for name, size in (("a", 1), ("b", 2), ("c", 5))
+    ]
+    assert "".join(sample.subject for sample in stratified(items)) == "cbcccabc"
+
+
 def test_a_subject_is_not_in_the_order_of_its_file() -> None:
     """Some files go from easy to hard, or from one topic to the next."""
     for task in ("hkmmlu", "hkcanto_fluency"):
