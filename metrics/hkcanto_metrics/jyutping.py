@@ -219,8 +219,9 @@ _LATEX = re.compile(r"\$|\\[ ,;]|\\(?:text|mathrm)\{|(?<=[1-6])\}")
 _TONE_APART = re.compile(r"(?<![a-z])([a-z]{1,6}) ([1-6])(?![0-9a-z])")
 # Statements of a line. A full stop may follow a tone.
 _STATEMENT_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
-# Words that are no syllables in a row: prose after the reading.
-_PROSE = re.compile(r"(?:[^a-z0-9]+[a-z]+(?:'[a-z]+)?(?![a-z0-9'])){3}")
+# Words that are no syllables in a row: prose after the reading. Found only from the start of a gap;
+# otherwise a long gap takes quadratic time.
+_PROSE = re.compile(r"(?<![^a-z0-9])(?:[^a-z0-9]+[a-z]+(?:'[a-z]+)?(?![a-z0-9'])){3}")
 _FEWEST_BEFORE_PROSE = 3
 _LINE_BREAK = re.compile(r"<br ?/?>")
 _EXPLANATION = re.compile(

@@ -1,6 +1,7 @@
 """How gold strings and responses are read."""
 
 import pickle
+import time
 from itertools import product
 from string import ascii_lowercase
 from time import process_time
@@ -248,3 +249,11 @@ def test_readings_of_some_words_are_not_the_sentence() -> None:
         assert extract_jyutping(text) == "", text
     text = "ngo5 hou2 hoi1 sam1\n\nKey words:\n- 開心: hoi1 sam1"
     assert extract_jyutping(text) == "ngo5 hou2 hoi1 sam1"
+
+
+def test_a_loop_of_marks_after_the_reading_takes_linear_time() -> None:
+    start = time.process_time()
+    for unit in ("*", "「」", "佢 "):
+        text = "nei5 hou2 " + unit * (20_000 // len(unit))
+        assert extract_jyutping(text) == "nei5 hou2"
+    assert time.process_time() - start < 3
