@@ -163,7 +163,7 @@ def _refuse_unknown_edition(task: TaskVariant, settings: dict[str, Any]) -> None
     """Remove the option `data`: the prompt that is shown is one of the sample data.
 
     Raises:
-        OptionError: The task has no such data.
+        OptionError: The task does not name this data.
     """
     known = ["release", *task.definition.editions]
     if len(known) > 1 and settings.pop("data", "release") not in known:

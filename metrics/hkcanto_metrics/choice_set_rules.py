@@ -168,7 +168,7 @@ def _kind_of_line(
     view: Statements,
     line: str,
 ) -> str:
-    """What a line does that is no item: head a list, name options, or remark on something."""
+    """Return what a line beside the items does: head a list, name options, or remark on them."""
     words = line.strip()
     if SAYS["list_of_right"].fullmatch(words):
         return "right"

@@ -49,7 +49,7 @@ class NumberText:
         text: The text.
         start: Where the part starts.
         end: Where it ends.
-        asked: What the question says of its answer.
+        asked: The question's demands on its answer, such as its unit.
     """
 
     def __init__(

@@ -151,7 +151,7 @@ class _Results:
         return None
 
     def why_unranked(self, run: Run) -> str:
-        """Say in a few words why a run's headline has no rank."""
+        """Say in a few words why a run's headline is unranked."""
         for standing in self.standings(run):
             if standing.is_headline_of(run) and standing.figure.note:
                 return standing.figure.note

@@ -194,8 +194,8 @@ def items_for_bound(
 ) -> int | None:
     """Return how many items pass the gate δ of `hkcanto compare` in 80 of 100 cases.
 
-    None if no number of items does, because δ is not above the loss, or if no loss in the spread
-    is large enough.
+    None if the gate cannot be passed with any number of items: δ is at most the loss, or each
+    loss in the spread is too small.
 
     Args:
         spread: The spread of the differences if neither run is better.
