@@ -297,20 +297,33 @@ def test_a_file_of_ifeval_loads_as_it_is(asked: Callable[[str, str], Path]) -> N
 
 
 def test_rows_of_ifeval_in_an_unknown_language_are_left_out_with_a_count(
-    asked: Callable[[str, str], Path], caplog: pytest.LogCaptureFixture
+    asked: Callable[[str, str], Path],
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked_in = ["language:response_language"]
     rows = [
         {"prompt": "寫。", "instruction_id_list": asked_in, "kwargs": [{"language": language}]}
-        for language in ("en", "hi", "de", "hi")
+        for language in ("en", "xx", "de", "xx")
     ]  # fmt: skip
     asked("prompts.jsonl", "\n".join(map(json.dumps, rows)))
     warn_once.cache_clear()
     loaded = load_task("asked")
-    says = "3 rows are left out, which cannot be scored: the language 'hi' (2), the language 'de' (1)"
-    assert len(loaded.samples) == 1
+    says = "2 rows are left out, which cannot be scored: the language 'xx' (2)"
+    assert len(loaded.samples) == 2  # English, and German by py3langid
     assert loaded.differences[0] == says
     assert says in caplog.text
+    assert loaded.revision.endswith("-2rows")
+    monkeypatch.setattr(
+        constraints, "find_spec", lambda name: name != "py3langid" or None
+    )
+    loaded = load_task("asked")
+    says = (
+        "3 rows are left out, which cannot be scored: the language 'xx' (2), "
+        "the language 'de' (pip install 'hkcanto[languages]') (1)"
+    )
+    assert len(loaded.samples) == 1
+    assert loaded.differences[0] == says
     assert loaded.revision.endswith("-3rows")
 
 

@@ -787,7 +787,6 @@ def test_a_number_from_a_data_frame_may_be_a_float() -> None:
 
 
 def test_another_language_is_identified_by_a_library() -> None:
-    pytest.importorskip("py3langid")
     german = {"language": "de"}
     assert holds("language", "Gestern war das Wetter in den Bergen schlecht.", **german)
     assert not holds("language", "Yesterday the weather was bad.", **german)
@@ -797,7 +796,9 @@ def test_without_the_library_another_language_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "py3langid", None)
-    with pytest.raises(ValueError, match="pip install py3langid"):
+    with pytest.raises(
+        ValueError, match=r"'de' needs py3langid: pip install 'hkcanto\[languages\]'"
+    ):
         holds("language", "Guten Morgen!", language="de")
 
 

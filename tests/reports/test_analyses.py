@@ -124,7 +124,7 @@ def test_many_unread_or_cut_responses_are_warned_of() -> None:
         (law(unparsed=2), "No answer could be read", False),
         (law(unparsed=3), "No answer could be read", True),
         (law(truncated=1), "length limit", False),
-        (law(truncated=2), "Hong Kong law, 5-shot 2.0%", True),
+        (law(truncated=2), "Hong Kong law, 5-shot 2.0 %", True),
     ):
         assert any(text in note for note in notes([run])) == warned, text
 

@@ -1,6 +1,7 @@
 """Verifiers of language and script."""
 
 import re
+from collections.abc import Callable
 from typing import Annotated, Literal
 
 from msgspec import Meta
@@ -61,7 +62,7 @@ def language(answer: str, *, language: Language) -> bool:
     Args:
         answer: The answer.
         language: Cantonese, Written Chinese or English; Chinese in either script. Another language,
-            by its code, needs py3langid (`pip install py3langid`).
+            by its code, needs py3langid (`pip install 'hkcanto[languages]'`).
 
     Returns:
         Whether at least 85 % of the prose is in the language, by `identify_language`. Words of
@@ -75,22 +76,27 @@ def language(answer: str, *, language: Language) -> bool:
         False
     """
     if language not in _OWN:
-        return _identified(reading.CODE.sub("", answer)) == language
+        identify_code = _identifier(language)
+        return identify_code(reading.CODE.sub("", answer)) == language
     identified = identify_language(answer).language
     if identified == "simplified_mandarin":
         return language == "written_chinese"
     return identified == language
 
 
-def _identified(text: str) -> str:
-    """Return the code of a text's language."""
+def _identifier(language: str) -> Callable[[str], str]:
+    """Return what gives the code of a text's language.
+
+    Raises:
+        ValueError: The library that knows the language is missing.
+    """
     try:
         import py3langid
     except ImportError as error:
         raise ValueError(
-            "a language other than Chinese and English needs: pip install py3langid"
+            f"the language {language!r} needs py3langid: pip install 'hkcanto[languages]'."
         ) from error
-    return str(py3langid.classify(text)[0])
+    return lambda text: str(py3langid.classify(text)[0])
 
 
 def script(answer: str, *, script: Literal["traditional", "simplified"]) -> bool:
