@@ -48,7 +48,9 @@ def test_the_workflow_builds_what_was_contributed(copy: Path) -> None:
     contribute(copy)
     named = steps()
     assert [*named] == ["Install", "Check", "Build"]
-    assert named["Install"] == 'pip install "hkcanto[report]"'
+    assert named["Install"] == (
+        'pip install "hkcanto[report] @ git+https://github.com/hkcanto/hkcanto"'
+    )
     assert "1 results of 1 models are right" in shell(named["Check"], copy)
     shell(named["Build"], copy)
     home = (copy / "site" / "index.html").read_text("utf-8")

@@ -406,7 +406,7 @@ def test_a_command_ends_in_a_message_whatever_it_prints_to_or_is_given() -> None
         (["compare", "a=.", "b=."], 2, {}),
         (["report", name], 1, {}),
         (["board", name, "-o", "board"], 1, {}),
-        (["report", "~nobodyelse/x"], 1, {}),
+        (["report", "~nobodyelse/x"], 2, {}),
         (["estimate", "hkmmlu"], 1, {"HKCANTO_ALIASES": "~nobodyelse/x"}),
     ):
         with named(arguments):

@@ -243,7 +243,10 @@ def _shown_table(parts: Sequence[Part], caption: str) -> TableBlock:
         (TableColumn("Items", "count"), lambda part: part.items),
         (
             TableColumn(
-                "Shows", "number", "Smallest difference shown, in points.", drawn=True
+                "Shows",
+                "hundredths",
+                "Smallest difference shown, in points.",
+                drawn=True,
             ),
             _smallest_difference,
         ),
@@ -257,7 +260,9 @@ def _shown_table(parts: Sequence[Part], caption: str) -> TableBlock:
         ),
         (
             TableColumn(
-                "SD", "number", "Standard deviation of the differences, in points."
+                "SD",
+                "hundredths",
+                "Standard deviation of the differences, in points.",
             ),
             lambda part: part.spread.deviation.times(100),
         ),
