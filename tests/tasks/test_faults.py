@@ -422,7 +422,7 @@ def test_a_command_ends_in_a_message_whatever_it_prints_to_or_is_given() -> None
                 )
             assert done.returncode == status
             assert "Traceback" not in done.stderr
-            assert re.search(r"(DataNotFound|LogError): \S+", done.stderr)
+            assert re.search(r"(DataNotFound|LogError|PathNotFound): \S+", done.stderr)
 
 
 def test_text_that_an_encoding_lacks_is_printed_as_escapes() -> None:
