@@ -12,7 +12,11 @@ from itertools import pairwise
 
 from rapidfuzz.fuzz import partial_ratio
 
-from hkcanto_metrics.choice_forms import with_capital_labels, written_out
+from hkcanto_metrics.choice_forms import (
+    with_capital_labels,
+    with_full_stops,
+    written_out,
+)
 from hkcanto_metrics.choice_rules import Decision, letter_decision, unread
 from hkcanto_metrics.choice_set_rules import set_decision, with_capital_letters
 from hkcanto_metrics.choice_statements import CONCLUDED, Statements
@@ -199,7 +203,7 @@ def _decision(
     """The decision of the first part of a response that makes one, with that part."""
     shown = options_of(tuple(options.items()), question)
     response = normalize_response(written_out(answer), shown.keep_readings)
-    response = with_capital_labels(response, shown)
+    response = with_full_stops(with_capital_labels(response, shown), shown)
     text = response.text.rstrip()
     response = response[len(text) - len(text.lstrip()) : len(text)]
     if not text.strip():

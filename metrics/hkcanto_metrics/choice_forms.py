@@ -27,6 +27,12 @@ _COPULA = re.compile(
     "(?<=[唔梗就應应該该咪案項项先至都])系|(?<![\u4e00-\u9fff])系(?= ?[(（「]?[A-J])"
 )
 _ANSWER = "\n答:"
+# A letter that ends a sentence, or begins an option with its text.
+_LETTER_STOP = re.compile(
+    r"(?:(?<=[\u4e00-\u9fff:,、(A-J])|(?<=[:,] ))([A-J])\."
+    r"(?= ?([\u4e00-\u9fff]{1,2}|[A-J](?=[\u4e00-\u9fff])))"
+)
+_LIST = 3  # so many letters with a full stop are a list
 
 
 def written_out(response: Response) -> Response:
@@ -63,6 +69,26 @@ def with_capital_labels(
         return match[0].upper() if match[0].upper() in shown.texts else match[0]
 
     return Response(SAYS["small_label"].sub(capital, response.text), response.origins)
+
+
+def with_full_stops(
+    response: Response,
+    shown: Options,
+) -> Response:
+    """A half-width full stop after a letter as a Chinese one, unless an option's text follows.
+
+    Examples:
+        「答案係 A.唔係,係 C.」 is two sentences, and 「答案係 A.大嶼山」 is one.
+    """
+    stops = [*_LETTER_STOP.finditer(response.text)]
+    if len({stop[1] for stop in stops}) >= _LIST:
+        return response
+
+    def ended(stop: re.Match[str]) -> str:
+        is_label = any(text.startswith(stop[2]) for text in shown.texts.values())
+        return stop[0] if is_label else f"{stop[1]}。"
+
+    return Response(_LETTER_STOP.sub(ended, response.text), response.origins)
 
 
 def _answer_of(match: re.Match[str]) -> tuple[str, int]:

@@ -15,7 +15,7 @@ from hkcanto_metrics.number_rules import Part
 from hkcanto_metrics.number_text import Result, Span
 from hkcanto_metrics.numerals import SAYS, plain_signs, value_of, without_decoration
 from hkcanto_metrics.reasoning import Parts
-from hkcanto_metrics.response_text import own_answer
+from hkcanto_metrics.response_text import own_answer, with_chinese_marks
 
 _HEAD = 2_000  # characters of a question that are read
 
@@ -67,7 +67,9 @@ def read_number(
         return NumberReading(None, "none: cut off")
     if not own.text.strip():
         return NumberReading(None, "none: empty")
-    question = SAYS["next_question"].sub("\n", _folded(question[:_HEAD]))
+    question = SAYS["next_question"].sub(
+        "\n", _folded(with_chinese_marks(question[:_HEAD]))
+    )
     asked = asked_for(question)
     answer = _without_repeat(_folded(own.text), question)
     answer = _without_unit(answer, question)

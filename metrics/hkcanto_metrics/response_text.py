@@ -49,6 +49,7 @@ _REWRITES = [
     for needed, pattern, replacement in _DATA["rows"]
 ]
 READING = _REWRITES[0][1]
+_MARKS = [(mark, regex.compile(pattern)) for mark, pattern in _DATA["marks"]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +84,28 @@ def own_answer(response: str | Parts | None) -> Response | None:
     answer = reasoned.answer
     end = len(answer)
     if end <= _HEAD + _TAIL:
-        return Response(answer, _places(reasoned.spans, 0, end))
+        places = _places(reasoned.spans, 0, end)
+        return Response(with_chinese_marks(answer), places)
     head = _places(reasoned.spans, 0, _HEAD)
     tail = _places(reasoned.spans, end - _TAIL, end)
-    return Response(
-        f"{answer[:_HEAD]}\n{answer[-_TAIL:]}",
-        [*head, head[-1], *tail],
-    )
+    kept = with_chinese_marks(f"{answer[:_HEAD]}\n{answer[-_TAIL:]}")
+    return Response(kept, [*head, head[-1], *tail])
+
+
+def with_chinese_marks(text: str) -> str:
+    """Replace half-width marks in Chinese text that mean less than the full-width ones.
+
+    The other half-width marks are read as the full-width ones without this.
+
+    Examples:
+        >>> with_chinese_marks("A,B,D都錯.答案:C.長洲")
+        'A、B、D都錯。答案:C.長洲'
+    """
+    if text.isascii():
+        return text
+    for mark, pattern in _MARKS:
+        text = pattern.sub(mark, text)
+    return text
 
 
 def _places(

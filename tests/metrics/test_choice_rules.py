@@ -69,6 +69,37 @@ def test_a_rule_reads_its_examples_and_no_other_rule_does(
     assert read(name, rule) != readings
 
 
+HALF_WIDTH = str.maketrans("，、。：；！？（）「」", ',,.:;!?()""')
+
+
+@pytest.mark.parametrize(("name", "rule"), [rule.values[1:] for rule in RULES])
+def test_half_width_marks_are_read_as_full_width_ones(
+    name: str, rule: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = read(name, rule)
+    rows = [
+        (question.translate(HALF_WIDTH), text.translate(HALF_WIDTH), answer)
+        for question, text, answer in examples(rule)
+    ]
+    monkeypatch.setitem(globals(), "examples", lambda _: rows)
+    assert read(name, rule) == full
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("答案係 B.唔係,答案係 C.", "C"),
+        ("我揀 C.B係大島.", "C"),
+        ("答案係 C.長洲.", "C"),  # a letter with its text
+        ("A,B,D都唔啱.", "C"),
+        ("A,B都有可能.", None),
+        ("錯誤嘅係 A,B,D.", "C"),
+    ],
+)
+def test_a_half_width_mark_beside_a_letter(text: str, answer: str | None) -> None:
+    assert read_choice(text, ISLANDS).letter == answer
+
+
 def crossings(grid: dict[str, Any], share: int) -> Iterator[str]:
     """The responses of a grid; of a share of 4, every fourth."""
     pairs = product(enumerate(grid["bodies"]), enumerate(grid["closings"]))

@@ -1103,6 +1103,16 @@ def examples(rule: Callable[..., object]) -> Iterator[tuple[str, str, Fraction |
 
 
 @pytest.mark.parametrize("rule", NUMBER_RULES, ids=lambda rule: rule.__name__)
+def test_half_width_marks_are_read_as_full_width_ones(
+    rule: Callable[..., object],
+) -> None:
+    half_width = str.maketrans("，、。：；！？（）「」", ',,.:;!?()""')
+    for question, text, answer in examples(rule):
+        asked = question.translate(half_width)
+        assert extract_number(text.translate(half_width), asked) == answer
+
+
+@pytest.mark.parametrize("rule", NUMBER_RULES, ids=lambda rule: rule.__name__)
 def test_a_rule_reads_its_examples(
     rule: Callable[..., object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
