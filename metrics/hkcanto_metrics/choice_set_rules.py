@@ -29,7 +29,7 @@ from hkcanto_metrics.choice_statements import (
 )
 from hkcanto_metrics.decision_words import AROUND, SAYS
 from hkcanto_metrics.number import parse_number
-from hkcanto_metrics.option_grammar import Mention
+from hkcanto_metrics.option_grammar import Mention, words_of
 from hkcanto_metrics.response_text import Response
 
 _LEAD = 40  # characters before an enumeration in the last line
@@ -40,13 +40,14 @@ SetRule = Callable[[Statements], Decision | None]
 def with_capital_letters(response: Response) -> Response:
     """Small letters as capital ones, if there are no capital ones; a mark after its letter.
 
-    The number of options after an enumeration is left out: 「A、C 兩項」.
+    The number of options after an enumeration is left out: 「A、C 兩項」. A+C is A、C.
     """
     text = response.text
     if SAYS["name"].search(text):  # a mark before a letter belongs to it: ✓ B
         text = re.sub(r"(?m)^([✓✗]) ([A-J])$", r"\2 \1", text)
     else:
         text = SAYS["small_letter"].sub(lambda match: match[0].upper(), text)
+    text = SAYS["plus"].sub("、", text)
     return Response(SAYS["counted"].sub("", text), response.origins)
 
 
@@ -214,16 +215,60 @@ def only_named(view: Statements) -> Decision | None:
     Examples:
         得 A 啱，其他三個都錯晒。 → A
         Only B and C apply. The rest do not. → BC
+        大嶼山同長洲都係，其餘兩個唔係。 → AC
     """
     rest = SAYS["rest_wrong"].search(view.text)
     if not rest or SAYS["hedged"].search(view.text):
         return None
+    if _are_all_but_rest(view, rest):
+        return Decision(letters_of(view.mentions), "stated", view.mentions[-1])
     last = view.mentions[-1] if view.mentions else None
     if not last or last.end > rest.start() or not last.stance:
         return None
     is_right = last.stance >= AFFIRMED or SAYS["only"].search(view.text[: last.start])
     is_one = is_right and letters_of(view.mentions) == last.letters
     return Decision(last.letters, "stated", last) if is_one else None
+
+
+def _are_all_but_rest(
+    view: Statements,
+    rest: re.Match[str],
+) -> bool:
+    """Whether options have what the question asks for, and as many as are left do not."""
+    named = letters_of(view.mentions)
+    left = len(view.shown.texts) - len(named)
+    if len(named) < 2 or not _counts(rest["number"] or rest["few"], left):
+        return False
+    if SAYS["asks_negatively"].search(view.shown.asked):
+        return False
+    if any(m.stance != NAMED or m.end > rest.start() for m in view.mentions):
+        return False
+    told = view.text[view.mentions[-1].end : rest.start()] + view.text[rest.end() :]
+    return words_of(told) <= view.shown.words
+
+
+def listed_above(view: Statements) -> Decision | None:
+    """A list of options, and below it that so many are right.
+
+    Examples:
+        (邊啲係大島？) **A. 大嶼山**⏎**C. 長洲**⏎**D. 坪洲**⏎以上三個都係大島，南丫島並非大島。 → ACD
+    """
+    above = SAYS["above"].search(view.text)
+    if not above or SAYS["asks_negatively"].search(view.shown.asked):
+        return None
+    listed = [m for m in view.mentions if m.start < above.start()]
+    later = [m for m in view.mentions if m.start >= above.start()]
+    letters = letters_of(listed)
+    is_list = all(m.stance == NAMED and view.opens_sentence(m) for m in listed)
+    is_counted = parse_number(above["count"] or above["number"]) == len(letters)
+    clause = re.split("[,.。;!\n]", view.text[above.end() :])[0]
+    said = words_of(clause)
+    is_asked = "?" not in clause and (said & view.shown.words or not said)
+    if not (is_list and is_counted and is_asked):
+        return None
+    are_wrong = all(m.stance == REFUTED and not m.letters & letters for m in later)
+    is_some = letters < view.shown.texts.keys()
+    return Decision(letters, "listed") if are_wrong and is_some else None
 
 
 def last_lines(view: Statements) -> Decision | None:
@@ -656,6 +701,7 @@ SET_RULES: tuple[SetRule, ...] = (
     headed_lists,
     alternatives,
     only_named,
+    listed_above,
     last_lines,
     only_a_list,
     stated_set,

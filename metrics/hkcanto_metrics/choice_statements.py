@@ -19,6 +19,7 @@ from hkcanto_metrics.response_text import Response
 # The stances, from "not an answer" to the firmest.
 IGNORED, REFUTED, NAMED, AFFIRMED, HEDGED, CONCLUDED, CHOSEN = range(7)
 ITEM = SAYS["item"]
+_LINE = 20  # characters before an option in its line
 _ENDS = (*".。!)✓✗",)
 _SENTENCE_SIGNS = " .。,)!~✓→"
 
@@ -274,13 +275,23 @@ class Statements:
         start, end = self._edges[index - 1 : index + 1]
         previous = self._edges[max(0, index - 2)]
         line, _, lead = self.text[previous : mention.start].rpartition("\n")
-        if not line or lead.strip(AROUND):
+        if not line or SAYS["option_word"].sub("", lead).strip(AROUND):
             return start, end
         rest = self.rest_of_line(mention)  # 答案是：⏎B
         if not SAYS["leads_to" if rest else "leads_on"].search(line):
             return start, end
-        is_led = not (rest and self._is_list_item(mention, start))
+        is_item = rest and self._is_list_item(mention, start)
+        is_led = not (is_item or (lead and self._is_one_of_two(mention)))
         return (previous if is_led and not self.is_parallel(mention) else start), end
+
+    def _is_one_of_two(self, mention: Mention) -> bool:
+        """Whether the line below has only another option."""
+        below = self.text.find("\n", mention.end) + 1
+        for other in self.mentions_between(below, below + _LINE) if below else ():
+            lead = SAYS["option_word"].sub("", self.text[below : other.start])
+            if not lead.strip(AROUND) and self.ends_line(other):
+                return other.letters != mention.letters
+        return False
 
     def _is_list_item(
         self,
@@ -602,7 +613,8 @@ def judged(words: Words) -> int | None:
     if not words.lead.strip(AROUND) and view.mentions_between(*mention.sentence) == [
         mention
     ]:
-        return _judged(words, words.after.replace(",", "-"))
+        after = SAYS["rest_wrong"].sub("", words.after)
+        return _judged(words, after.replace(",", "-"))
     return _judged(words, words.after)
 
 
