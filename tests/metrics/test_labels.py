@@ -65,6 +65,21 @@ def test_the_label_that_a_response_settles_on() -> None:
         (SENTIMENT, "A. 正面\nB. 負面\nC. 中性\n答案：B", "負面", "settled"),
         (SENTIMENT, "正面或負面", None, "none: several"),
         (SENSE, "first similar, then different", None, "none: several"),
+        (
+            SENTIMENT,
+            "正面：服務好。負面：味道差。因此最適合的類別是負面。",
+            "負面",
+            "settled",
+        ),
+        (SENTIMENT, "睇落似正面多過中性。級別係中性。", "中性", "settled"),
+        (
+            SENTIMENT,
+            "It reads as 負面 rather than 中性. I'd label it 負面.",
+            "負面",
+            "settled",
+        ),
+        (SENTIMENT, "I'd label it 正面 or 中性.", None, "none: several"),
+        (SENTIMENT, "別選正面，應選負面。", "負面", "settled"),
         # Ten have a letter each; more have not.
         (COLOURS, "紅色或藍色。答案：藍色", "藍色", "settled"),
         ({**COLOURS, "啡色": []}, "紅色或藍色。答案：藍色", None, "none: several"),
