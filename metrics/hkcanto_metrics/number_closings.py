@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from hkcanto_metrics.number_questions import alike_length, without_blanks
 from hkcanto_metrics.number_text import (
@@ -248,6 +248,29 @@ class Closings(NumberText):
         if len(chosen) != 1 or chosen[0].value in self._asked.given:
             return None
         return chosen[0]
+
+    def summed(self, closing: Closing, main: list[Result]) -> Result | None:
+        """The sum of the numbers before it, said to be their total at the end of a sentence.
+
+        Examples:
+            (要俾幾多錢？) 書 60 蚊，袋 44 蚊，合共 $104。 → 104
+            (How much is the bill?) Shirts: 3 × $12 = $36⏎Hats: 2 × $34 = $68⏎Total: $104 → 104
+        """
+        said = valued(self._between(closing.begin, closing.stop))
+        *parts, last = [number for number in said if not number.is_word] or main
+        near = max(closing.begin, last.start - LINE)
+        if not self._search("total_is", near, last.start):
+            return None
+        parts = parts or self._ends_of_sentences(closing.begin)
+        sums = [*accumulate(part.value or 0 for part in reversed(parts))]
+        is_sum = last.value in sums[1:]
+        is_wanted = is_sum and not SAYS["no_sum"].search(self._asked.ending)
+        return last if is_wanted else None
+
+    def _ends_of_sentences(self, end: int) -> list[Result]:
+        """The last number of each sentence before a position."""
+        said = [self._between(*span) for span in self._sentences if span[1] <= end]
+        return [numbers[-1] for numbers in said if numbers]
 
     def told(self, closing: Closing, main: list[Result]) -> Result | None:
         """The only number of the last clause, if it is concluded, calculated or the only new one.
@@ -539,5 +562,6 @@ CLOSING_RULES: tuple[ClosingRule, ...] = (
     Closings.in_relation,
     Closings.in_gap,
     Closings.of_subject,
+    Closings.summed,
     Closings.told,
 )

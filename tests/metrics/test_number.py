@@ -1082,6 +1082,19 @@ EGGS = "Tom has 3 boxes with 12 eggs each. He breaks 4. How many eggs are left?"
             "60 乘 1.5，所以行咗 90 公里。",
             90,
         ),
+        # One of the numbers that the question gives, by its name.
+        ("7、3、9、4、10 嘅中位數係幾多？", "中位數係9。", 9),
+        ("7、3、9、4、10 嘅中位數係幾多？", "最大值係10。", None),
+        ("What is the median of 3, 9 and 4?", "The median is **4**.", 4),
+        (
+            "What was the highest score out of 72, 91 and 65?",
+            "The highest score was 91.",
+            91,
+        ),
+        # A total that is the sum of what comes before it.
+        ("要俾幾多錢？", "兩本書係$60，加埋個袋$44，合共$104。", 104),
+        ("要俾幾多錢？", "兩本書係$60，加埋個袋$44，合共$94。", None),
+        ("俾 200 蚊，找返幾多錢？", "書$60，袋$44，合共$104。", None),
     ],
 )
 def test_a_number_is_read_in_the_relation_and_the_unit_asked_for(
