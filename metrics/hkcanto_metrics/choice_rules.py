@@ -23,7 +23,8 @@ from hkcanto_metrics.choice_statements import (
     letters_of,
 )
 from hkcanto_metrics.decision_words import AROUND, SAYS
-from hkcanto_metrics.option_grammar import Mention
+from hkcanto_metrics.number import parse_number
+from hkcanto_metrics.option_grammar import Mention, words_of
 
 _CLOSING = 150  # characters that may follow a conclusion
 _SHORT = 60  # characters of a last line that only concludes
@@ -304,14 +305,33 @@ def eliminated(view: Statements) -> Decision | None:
 
     Examples:
         A 唔啱。B 唔啱。D 唔啱。 → C
+        大嶼山大，南丫島長，坪洲遠，三個都唔啱。 → C
     """
     every, refuted = view.shown.texts.keys(), view.with_stance(REFUTED)
+    refuted = refuted + _refuted_together(view)
     left = every - letters_of(refuted)
     if len(left) != 1 or len(every) < 3 or not view.is_finished:
         return None
     if _affirmed(view):
         return None
     return Decision(frozenset(left), "eliminated", refuted[-1])
+
+
+def _refuted_together(view: Statements) -> list[Mention]:
+    """The options named before words like "none of those three fits", if these are all but one."""
+    none = SAYS["none_of_them"].search(view.text)
+    if not none or view.shown.denied:
+        return []
+    named = [m for m in view.mentions if m.stance in (NAMED, REFUTED)]
+    is_before = all(m.end <= none.start() for m in view.mentions)
+    count = none["count"] or none["number"] or none["few"]
+    n_named = len(letters_of(named))
+    if not is_before or len(named) < len(view.mentions) or n_named < 3:
+        return []
+    clause = SAYS["statement_end"].split(view.text[none.end() :])[0]
+    is_asked = words_of(clause) <= view.shown.words and "?" not in view.text
+    is_all = is_asked and n_named == len(view.shown.texts) - 1
+    return named if is_all and (not count or parse_number(count) == n_named) else []
 
 
 def _named(view: Statements) -> list[Mention]:

@@ -502,6 +502,8 @@ def thing(words: Words) -> int | None:
     mention = words.mention
     if mention.spelled or not mention.letters <= words.view.shown.named:
         return None
+    if not SAYS["name"].search(words.view.text, mention.start, mention.end):
+        return None  # by its position
     lead = words.view.text[words.view.line_start(mention) : mention.start]
     is_option = bool(lead.strip(AROUND)) and SAYS["option_word"].search(lead)
     is_line = not lead.strip(AROUND) and words.view.ends_line(mention)
@@ -653,6 +655,13 @@ def as_asked(words: Words) -> int | None:
     if SAYS["unlike"].search(words.rest):
         return None
     if SAYS["singled_out"].match(words.after):
+        return AFFIRMED
+    described = SAYS["describes"].search(words.clause)
+    if (
+        described
+        and words.is_closed
+        and words_of(described["named"]) & view.shown.words
+    ):
         return AFFIRMED
     wanted = {*SAYS["superlative"].findall(view.shown.asked)}
     said = SAYS["superlative"].search(words.rest)

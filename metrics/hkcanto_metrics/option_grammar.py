@@ -20,7 +20,10 @@ from hkcanto_metrics.response_text import READING, Response, normalize_response
 
 _PLACES: dict[str, int] = DATA["places"]
 _FEW = {"二": 2, "两": 2, "三": 3, "四": 4, "two": 2, "three": 3, "four": 4}
+# From the end: by the first character of 二, penultimate, next, second and third.
+_BEHIND = {"一": 1, "二": 2, "三": 3, "p": 2, "n": 2, "s": 2, "t": 3}
 LABEL = re.compile("zz[0-9]+zz")  # the code of a label, see `labels.py`
+_NAMED_BY_LETTER = re.compile(r"\w{2,12} ?(?<![A-Za-z])[A-Z]")  # Vitamin D
 _NUMBERED = re.compile(r"\(\d\)|[①-⑨]")
 _LETTER_UNIT = re.compile(r"\d ?[A-J]\Z")  # A, as the unit of a current, is a letter
 GLOSS = re.compile(r" ?\([^()\n]*\)")  # a remark in brackets after an option
@@ -213,7 +216,10 @@ class Options:
             if noun and noun.lower() not in self.asked:
                 continue
             word = next(filter(None, match.groups())).lower()
-            place = _PLACES[word] if word in _PLACES else int(value_of(word))
+            if match["behind"] or match["end"]:
+                place = len(letters) + 1 - _BEHIND[word[0]]
+            else:
+                place = _PLACES[word] if word in _PLACES else int(value_of(word))
             if place < 0:
                 place = {3: 2, 5: 3}.get(len(self.texts), _MOST)  # the middle
             is_number = match[3] and self.values  # 答案：3
@@ -270,7 +276,10 @@ def _named_options(
     texts: Mapping[str, str],
 ) -> set[str]:
     """The letters of options that name things in a question, if they are several."""
-    letters = {letter for name in names for letter in name} & texts.keys()
+    things = [text[-1:] for text in texts.values() if _NAMED_BY_LETTER.fullmatch(text)]
+    if len(things) < 2:
+        things = []
+    letters = {letter for name in [*names, *things] for letter in name} & texts.keys()
     return letters if len(letters) > 1 else set()  # one may be the article
 
 

@@ -108,6 +108,18 @@ def test_a_trailing_fragment_does_not_override_a_decision() -> None:
         assert extract_choice(text, CELLS) == letter
 
 
+def test_a_letter_that_may_name_an_option_s_thing_is_not_its_letter() -> None:
+    vitamins = {
+        letter: f"Vitamin {x}" for letter, x in zip("ABCD", "ACDK", strict=True)
+    }
+    for text, letter in [
+        ("I was torn between K and D; D wins.", None),
+        ("It is the third option.", "C"),
+        ("The answer is D.", "D"),
+    ]:
+        assert extract_choice(text, vitamins, "Which does the skin make?") == letter
+
+
 def test_marks_around_a_letter_are_ignored() -> None:
     for text in [
         *(
