@@ -320,18 +320,33 @@ def eliminated(view: Statements) -> Decision | None:
 def _refuted_together(view: Statements) -> list[Mention]:
     """The options named before words like "none of those three fits", if these are all but one."""
     none = SAYS["none_of_them"].search(view.text)
-    if not none or view.shown.denied:
+    if not none or view.shown.denied or not is_as_asked(view, none.end()):
         return []
-    named = [m for m in view.mentions if m.stance in (NAMED, REFUTED)]
-    is_before = all(m.end <= none.start() for m in view.mentions)
-    count = none["count"] or none["number"] or none["few"]
-    n_named = len(letters_of(named))
-    if not is_before or len(named) < len(view.mentions) or n_named < 3:
+    named = view.mentions_between(0, none.start())
+    stances = {mention.stance for mention in view.mentions}
+    if named != view.mentions or not stances <= {NAMED, REFUTED}:
         return []
-    clause = SAYS["statement_end"].split(view.text[none.end() :])[0]
-    is_asked = words_of(clause) <= view.shown.words and "?" not in view.text
-    is_all = is_asked and n_named == len(view.shown.texts) - 1
-    return named if is_all and (not count or parse_number(count) == n_named) else []
+    number = len(letters_of(named))
+    is_counted = is_number(none["count"] or none["number"] or none["few"], number)
+    is_all_but_one = 2 < number == len(view.shown.texts) - 1
+    return named if is_counted and is_all_but_one else []
+
+
+def is_as_asked(
+    view: Statements,
+    place: int,
+) -> bool:
+    """Whether a clause after a place says nothing but what the question asks for."""
+    clause = SAYS["clause_end"].split(view.text[place:])[0]
+    return "?" not in clause and words_of(clause) <= view.shown.words
+
+
+def is_number(
+    count: str | None,
+    number: int,
+) -> bool:
+    """Whether a count is this number, or there is none."""
+    return not count or parse_number(count) == number
 
 
 def _named(view: Statements) -> list[Mention]:

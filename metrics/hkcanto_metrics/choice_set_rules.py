@@ -12,7 +12,9 @@ from hkcanto_metrics.choice_rules import (
     Decision,
     firmest,
     having_property,
+    is_as_asked,
     is_each_parted,
+    is_number,
     parted,
     unnamed,
     unread,
@@ -237,7 +239,7 @@ def _are_all_but_rest(
     """Whether options have what the question asks for, and as many as are left do not."""
     named = letters_of(view.mentions)
     left = len(view.shown.texts) - len(named)
-    if len(named) < 2 or not _counts(rest["number"] or rest["few"], left):
+    if len(named) < 2 or not is_number(rest["number"] or rest["few"], left):
         return False
     if SAYS["asks_negatively"].search(view.shown.asked):
         return False
@@ -256,19 +258,25 @@ def listed_above(view: Statements) -> Decision | None:
     above = SAYS["above"].search(view.text)
     if not above or SAYS["asks_negatively"].search(view.shown.asked):
         return None
-    listed = [m for m in view.mentions if m.start < above.start()]
-    later = [m for m in view.mentions if m.start >= above.start()]
+    listed = view.mentions_between(0, above.start())
     letters = letters_of(listed)
-    is_list = all(m.stance == NAMED and view.opens_sentence(m) for m in listed)
-    is_counted = parse_number(above["count"] or above["number"]) == len(letters)
-    clause = re.split("[,.。;!\n]", view.text[above.end() :])[0]
-    said = words_of(clause)
-    is_asked = "?" not in clause and (said & view.shown.words or not said)
-    if not (is_list and is_counted and is_asked):
+    is_counted = is_number(above["count"] or above["number"], len(letters))
+    if not (is_counted and is_as_asked(view, above.end())):
         return None
-    are_wrong = all(m.stance == REFUTED and not m.letters & letters for m in later)
+    is_list = all(m.stance == NAMED and view.opens_sentence(m) for m in listed)
+    if not is_list or _goes_on(view.mentions[len(listed) :], letters):
+        return None
     is_some = letters < view.shown.texts.keys()
-    return Decision(letters, "listed") if are_wrong and is_some else None
+    return Decision(letters, "listed") if is_some else None
+
+
+def _goes_on(
+    mentions: list[Mention],
+    letters: frozenset[str],
+) -> bool:
+    """Whether mentions do more than to call other options wrong."""
+    is_other = letters_of(mentions) & letters
+    return bool(is_other) or any(mention.stance != REFUTED for mention in mentions)
 
 
 def last_lines(view: Statements) -> Decision | None:
@@ -537,17 +545,9 @@ def all_or_rest(view: Statements) -> Decision | None:
     if gone:
         return Decision(frozenset(every.keys() - gone), "all but") if is_rest else None
     every_one = SAYS["all_of"].search(text)
-    if every_one and _counts(every_one["count"], len(every)):
+    if every_one and is_number(every_one["count"], len(every)):
         return Decision(frozenset(every), "all")
     return None
-
-
-def _counts(
-    count: str | None,
-    number: int,
-) -> bool:
-    """Whether a count is this number, or there is none."""
-    return not count or parse_number(count) == number
 
 
 def _counted_out(

@@ -678,6 +678,14 @@ def as_asked(words: Words) -> int | None:
     return None if SAYS["denied"].search(between) else AFFIRMED
 
 
+def _is_described(words: Words) -> bool:
+    """Whether a clause says what the question asks for of an option that it describes."""
+    described = SAYS["describes"].search(words.clause)
+    if not described or not words.is_closed:
+        return False
+    return bool(words_of(described["named"]) & words.view.shown.words)
+
+
 STANCE_RULES: tuple[StanceRule, ...] = (
     ticked_box,
     mark_before,
