@@ -535,6 +535,10 @@ class Closings(NumberText):
         clause = said_before + said_after
         if self._asked.is_left and SAYS["gone"].search(clause):
             return not SAYS["left"].search(clause)
+        for kind in ("shared", "difference", "saving"):
+            is_asked = SAYS[f"asks_{kind}"].search(self._asked.ending)
+            if SAYS[kind].search(said_before) and not is_asked:
+                return True
         return self._asked.names_other(said_before, said_after)
 
     def _new_values(

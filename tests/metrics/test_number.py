@@ -1091,6 +1091,14 @@ EGGS = "Tom has 3 boxes with 12 eggs each. He breaks 4. How many eggs are left?"
             "The highest score was 91.",
             91,
         ),
+        # All together, a difference, what is saved or done, where the question asks for another number.
+        ("How many has Ben?", "Together they have 29.", None),
+        ("How many have they together?", "Together they have 29.", 29),
+        ("女生有幾多人？", "男生比女生多 4 人。", None),
+        ("男生比女生多幾多人？", "男生比女生多 4 人。", 4),
+        ("How much is the sale price?", "The discount is $20.", None),
+        ("How much is the discount?", "The discount is $20.", 20),
+        ("How many pages are left?", "He has read 120 pages.", None),
         # A total that is the sum of what comes before it.
         ("要俾幾多錢？", "兩本書係$60，加埋個袋$44，合共$104。", 104),
         ("要俾幾多錢？", "兩本書係$60，加埋個袋$44，合共$94。", None),
