@@ -26,6 +26,8 @@ _GAP = re.compile(r"[\s,-]*")
 _GLOSS = re.compile(
     r"(?<![a-z])[(\[【](?![^()\[\]【】]*[a-z][1-6])[^()\[\]【】]*[)\]】](?![a-z:])"
 )
+# A remark in brackets with characters and a reading.
+_REMARK = re.compile(rf"[(\[【][^()\[\]【】]*[{HAN}][^()\[\]【】]*[)\]】]")
 _GOLD_PIECE = re.compile(
     r"\((?P<group>[^()]*)\)|(?P<literal>[^()|]+)|(?P<stray>.)", re.DOTALL
 )
@@ -201,7 +203,8 @@ def extract_jyutping(response: str) -> str:
         >>> extract_jyutping("nei$^5$ hou$^2$ (hello)\\n\\nNote: hou2 means good.")
         'nei5 hou2'
     """
-    text = _GLOSS.sub(" ", _with_plain_tones(_LINE_BREAK.sub("\n", fold(response))))
+    text = _with_plain_tones(_LINE_BREAK.sub("\n", fold(response)))
+    text = _without_remarks(_GLOSS.sub(" ", text))
     n_single = len(_ONE_BY_ONE.findall(text))
     if n_single > 1 and n_single == len(_TONED_SYLLABLE.findall(text)):
         return ""
@@ -211,14 +214,27 @@ def extract_jyutping(response: str) -> str:
     return " ".join(_chosen(readings).tokens)
 
 
+def _without_remarks(text: str) -> str:
+    """A text without remarks in brackets, unless they have most of its syllables."""
+    rest = _REMARK.sub(" ", text)
+    is_most = 2 * len(_TONED_SYLLABLE.findall(rest)) > len(
+        _TONED_SYLLABLE.findall(text)
+    )
+    return rest if is_most else text
+
+
 # Tones as LaTeX and HTML set them.
 _SUPERSCRIPT = re.compile(
     r"\$?\^\s?(?:\{\s?(?:\\text\{)?([1-6])\}{1,2}|([1-6]))\$?|<sup>\s?([1-6])\s?</sup>"
 )
 _LATEX = re.compile(r"\$|\\[ ,;]|\\(?:text|mathrm)\{|(?<=[1-6])\}")
 _TONE_APART = re.compile(r"(?<![a-z])([a-z]{1,6}) ([1-6])(?![0-9a-z])")
-# Statements of a line. A full stop may follow a tone.
-_STATEMENT_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
+# Statements of a line. A full stop may follow a tone, and what announces the sentence a comma.
+_STATEMENT_END = re.compile(
+    r"(?<=[.!?])\s+|(?<=[。！？])|(?:[,;→]|->)\s?"
+    r"(?=(?:(?:and|so|therefore|thus|hence|giving),? )*"
+    r"(?:the )?(?:full|whole|complete|entire|putting) |所以)"
+)
 # Words that are no syllables in a row: prose after the reading. Found only from the start of a gap;
 # otherwise a long gap takes quadratic time.
 _PROSE = re.compile(r"(?<![^a-z0-9])(?:[^a-z0-9]+[a-z]+(?:'[a-z]+)?(?![a-z0-9'])){3}")
@@ -244,7 +260,7 @@ _WHOLE = re.compile(
     r"\W*(?:(?:full|whole|complete|entire|final|combined|together|putting|so,?|therefore|answer"
     r"|correct(?:ed|ion)?|revised|fixed|better)\b"
     r"|.{0,12}(?:together|combined|full sentence|complete)|[完整全合最答]|[更修改訂订][正訂订]|正[確确]"
-    r"|.{0,6}(?:全句|整句|完整|合起|最終|最终))"
+    r"|.{0,6}(?:全句|整句|成句|完整|合起|最終|最终))"
 )
 # One of several tries, of which the last counts.
 _DRAFT = re.compile(
@@ -346,7 +362,7 @@ def _reading(
 ) -> _Reading:
     """The Jyutping of a statement that has some, up to prose or an explanation."""
     before, rest = statement[:start], statement[start:]
-    is_labelled = re.search("[a-z:]", before) is not None
+    is_labelled = re.search("[a-z:]|[全整成]句", before) is not None
     label = before if is_labelled else heading
     prose = _PROSE.search(rest)
     explanation = _EXPLANATION.search(rest)

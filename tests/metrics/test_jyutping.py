@@ -251,6 +251,18 @@ def test_readings_of_some_words_are_not_the_sentence() -> None:
     assert extract_jyutping(text) == "ngo5 hou2 hoi1 sam1"
 
 
+def test_a_remark_and_words_before_the_full_sentence_are_no_reading() -> None:
+    for text in (
+        "nei5 hou2 maa3 (好 is hou2)",
+        "nei5 hou2（「好」讀 hou2）maa3",
+        "nei5 hou2 means hello, so the full sentence is: nei5 hou2 maa3",
+        "「你好」讀 nei5 hou2，所以全句讀 nei5 hou2 maa3",
+    ):
+        assert extract_jyutping(text) == "nei5 hou2 maa3", text
+    # Each character in brackets with its reading is no remark.
+    assert extract_jyutping("(你 nei5)(好 hou2)") == "nei5 hou2"
+
+
 def test_a_loop_of_marks_after_the_reading_takes_linear_time() -> None:
     start = time.process_time()
     for unit in ("*", "「」", "佢 "):
