@@ -61,6 +61,9 @@ ARROW = re.compile(r"(?:→|⇒|[-=]>)\s*")
 _BRACKETS = re.compile("[(（)）]")
 _COLON = re.compile("[:：→—]")
 TABLE = re.compile(r"\|.*\|")
+_MARKED = re.compile(r"[#*]")
+# A title in a line of its own.
+_TITLE = re.compile(r"#+\s.*|\*\*[^*]+\*\*[:：]?")
 _CLOSERS = re.compile('[」』”’"）)]+')
 COLONS = (":", "：")
 _QUOTATION = ("「", "『", "“", '"')
@@ -84,7 +87,7 @@ ASIDES = {"draft", "notes", "option", "version", "turn"}
 # A kind of text after a translation → the share of the source's length that comes before it.
 TAILS = {"offer": SHORT, "request": SHORT, "comment": HALF}
 # The kinds that may follow a mark or a number.
-_WORDED = {"offer", *HEADINGS}
+_WORDED = {"offer", "simplified", *HEADINGS}
 _MARKS = " 。！!.,，~～*…😊"
 # The names of the requested language. A text without a distinctive word may be in any variety of
 # Chinese.
@@ -210,8 +213,10 @@ class PieceKinds:
             if any(begins(kind, line) for line in lines):
                 self.kinds.discard(kind)
         opening = _SENTENCE_END.split(self.original.folded, maxsplit=1)[0]
-        if PATTERNS["courtesy"].fullmatch(opening.strip(_MARKS)):
+        if PATTERNS["assent"].fullmatch(opening.strip(_MARKS)):
             self.kinds.discard("courtesy")
+        self.is_opened = Part(opening).size <= _LONGEST_NAME
+        self.has_questions = PATTERNS["asks"].search(self.original.folded) is not None
         if PATTERNS["language"].search(self.original.folded):
             self.kinds.discard("about")
         marks = {
@@ -221,6 +226,7 @@ class PieceKinds:
             "table": TABLE,
             "quote": QUOTE_MARK,
             "arrow": ARROW,
+            "title": _MARKED,
         }
         self.kinds |= {name for name, mark in marks.items() if not mark.search(source)}
         self.names = {name.lower() for name in _NAME.findall(source)}
@@ -293,6 +299,9 @@ class PieceKinds:
             return Heading("notes")
         if not piece.heading:
             return heading
+        # The first of two scripts is the translation.
+        if share < SHORT and begins("simplified", piece.text):
+            return Heading("label")
         is_later = piece.heading in ("named", "label") and share >= SHORT
         return Heading(
             "later" if is_later else piece.heading,
@@ -409,10 +418,19 @@ class PieceKinds:
         is_long = piece.size >= COMPLETE * self.original.size and not self.is_short
         if self._is_about(piece) and (share >= COMPLETE or not is_long):
             return True
+        if share >= COMPLETE and not is_long and self._is_title(piece, after):
+            return True
         announces = piece.text.rstrip("*").endswith(COLONS) and "colon" in self.kinds
         if PATTERNS["address"].match(piece.folded.strip("*:： ")):
             return False
         return announces and not is_long and not after.startswith(_QUOTATION)
+
+    def _is_title(self, piece: Piece, after: str) -> bool:
+        """Whether a piece is the title of a list, although the source has no title."""
+        if "title" not in self.kinds or not piece.gap.endswith("\n"):
+            return False
+        is_before_list = self._is_item(after) or self._is_entry(Piece(after, ""))
+        return is_before_list and _TITLE.fullmatch(piece.text) is not None
 
     def _is_gloss(
         self,

@@ -134,11 +134,15 @@ class TranslationReader(PieceReader):
         if self._is_spelt(pieces) and not self._is_enough(own):
             others = {"notes"} if len(blocks) or len(pieces) > 1 else set()
             return Translation("", {"romanisation"} | others)
-        if not self._is_enough(blocks):
+        if text and self.original.units and not any(map(str.isalnum, text)):
+            return Translation("", {"marks"})
+        if self._is_message(text):
             return Translation(text)
+        if not self._is_enough(blocks):
+            return Translation(text, ambiguous=self._explains(text))
         best, is_ambiguous = self._chosen(blocks)
-        is_ambiguous = is_ambiguous or self._has_too_much(best)
         kept = best.whole.text
+        is_ambiguous |= self._has_too_much(best) or self._explains(kept)
         if best.pieces[-1] is pieces[-1]:
             kept += text[sum(map(len, read)) :]
         removed = self._part_names(best, pieces)
@@ -163,11 +167,25 @@ class TranslationReader(PieceReader):
         if PATTERNS["refusal"].match(opening):
             refused = PATTERNS["inability"].search(source)
             return not (refused and PATTERNS["subject"].search(source))
+        if PATTERNS["choice"].match(opening) and not PATTERNS["styles"].search(source):
+            return not self.is_question or bool(PATTERNS["language"].search(opening))
+        if self._is_message(text):
+            return True
         if not PATTERNS["question"].match(opening):
             return False
         if self.is_question or PATTERNS["missing"].search(source):
             return False
         return PATTERNS["asking"].search(source) is None
+
+    def _is_message(self, text: str) -> bool:
+        """Whether a text is a message of a system that has no answer, and the source is none."""
+        is_message = PATTERNS["message"].match(fold_script(text[:HEAD])) is not None
+        return is_message and PATTERNS["outage"].search(self.original.folded) is None
+
+    def _explains(self, text: str) -> bool:
+        """Whether a text only speaks of the words of the source, which does not do so itself."""
+        is_about = PATTERNS["explanation"].match(fold_script(text[:HEAD])) is not None
+        return is_about and PATTERNS["terms"].search(self.original.folded) is None
 
     def _has_too_much(self, block: _Block) -> bool:
         """Whether lines that nothing tells apart are longer than one translation of the source."""

@@ -143,6 +143,8 @@ class PieceReader(PieceKinds):
             return "label", arrow.end()
         opening = OPENING.match(folded)
         marks = opening[0] if opening else ""
+        if self.has_questions and PATTERNS["dialogue"].match(folded, len(marks)):
+            return None
         for name in HEADINGS:
             heading = PATTERNS[name].match(folded, len(marks))
             if heading is None or name not in self.kinds:
@@ -186,7 +188,7 @@ class PieceReader(PieceKinds):
             return "label", len(text)
         if "courtesy" in self.kinds:
             agreed = PATTERNS["agrees"].match(folded)
-            if agreed:
+            if agreed and not self._has_counterpart(folded[agreed.end() :]):
                 return "label", agreed.end()
         if not self.original.chinese:
             foreign = PATTERNS["foreign"].match(text)
@@ -203,6 +205,10 @@ class PieceReader(PieceKinds):
             if "about" in self.kinds
             else None
         )
+
+    def _has_counterpart(self, after: str) -> bool:
+        """Whether the source has a short opening, too, for which the text after one has nothing."""
+        return self.is_opened and Part(after).sentences < self.original.sentences
 
     def _head_length(self, folded: str) -> int:
         """The length of a head up to a colon that is no part of the translation."""

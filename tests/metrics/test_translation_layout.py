@@ -126,6 +126,12 @@ def test_both_scripts_leave_the_first() -> None:
     ):
         cleaned = clean_output(text, source="See you tomorrow.", language="yue")
         assert (cleaned.text, cleaned.ambiguous) == ("聽日見。", False)
+    for text in (
+        "简体：听日见。\n繁體：聽日見。",
+        "【簡體】听日见。\n【繁體】聽日見。",
+    ):
+        cleaned = clean_output(text, source="See you tomorrow.", language="yue")
+        assert (cleaned.text, cleaned.ambiguous) == ("听日见。", False), text
 
 
 def test_a_second_line_about_words_in_a_story_stays() -> None:
@@ -199,14 +205,51 @@ def test_refusals_and_questions_back_are_told_from_translations() -> None:
         "抱歉，這個請求我無法處理。",
         "Could you provide more context, please?",
         "The sentence seems cut off; would you send the whole?",
+        "對唔住，呢段文字我唔識譯。",
+        "呢個內容我處理唔到。",
+        "恕難從命。",
+        "伺服器繁忙，請稍候再試。",
+        "Our system is overloaded. Please try again later.",
+        "請問你要口語版定書面版？",
+        "Please specify which dialect you need.",
     ]:
         assert clean_output(text, source=STINGY[0], language="yue").refused, text
     for source, translation in [
         ("Could you send me the whole file?", "可唔可以send成個檔案畀我？"),
         ("我無法處理這個請求。", "我處理唔到呢個請求。"),
         ("I'm sorry, but I can't come tonight.", "對唔住，我今晚嚟唔到。"),
+        ("Sorry, I must decline.", "唔好意思，恕難從命。"),
+        ("The system is busy. Try again later.", "系統繁忙，請稍後再試。"),
+        ("I don't know how to answer this.", "呢條問題我唔識答。"),
+        ("呢邊有兩種裝修，你鍾意邊種？", "Which style of decoration do you like?"),
     ]:
         assert not clean_output(translation, source=source, language="yue").refused
+
+
+def test_marks_alone_and_words_about_the_source_are_no_translation() -> None:
+    source = "佢執咗間房先出街。"
+    for text in ("…", "——", "**"):
+        assert not clean_output(text, source=source, language="en").text
+    assert clean_output("…", source="……", language="en").text == "…"
+    for text in (
+        "The sentence uses the verb 執, which can mean to pick up.",
+        "執 (zap1) means to tidy a place.",
+        "呢句係粵語，意思係有人執好間房先出街。",
+    ):
+        assert clean_output(text, source=source, language="en").ambiguous, text
+    source = "This word means a lot to me."
+    assert not clean_output("呢個字對我好有意思。", source=source).ambiguous
+
+
+def test_a_title_goes_with_its_list() -> None:
+    source, translation = "佢每朝返工前都跑步。", "He runs every day before work."
+    items = "- 每朝: every morning\n- 返工: go to work"
+    for title in ("**Word list**", "### Sentence structure", "**Say it yourself**"):
+        text = f"{translation}\n\n{title}\n{items}"
+        assert clean_output(text, source=source, language="en").text == translation
+    text = f"{translation}\n\n**The end**\n\nEverybody cheers."
+    source = f"{source}\n\n完。\n\n個個都拍手。"
+    assert clean_output(text, source=source, language="en").text == text
 
 
 # Honest translations that have a mark of something else: a word of courtesy, a note, an option, a
@@ -252,6 +295,20 @@ HONEST = [
         "Both brothers agreed in the end although it took them all night to decide.",
         "最後。兩兄弟都制。兩個都傾咗成晚先至決定到。",
     ),
+]
+
+
+HONEST += [
+    ("梗係啦！我一早就同你講咗。", "Of course! I told you long ago."),
+    ("傻啦！使乜多謝。", "Of course! No need to thank me."),
+    ("Sure! Let me get my coat first.", "冇問題！等我攞件褸先。"),
+    (
+        "Paragraph one: He leaves.\n\nParagraph two: He comes home.",
+        "第一段:佢出門口。\n\n第二段:佢返屋企。",
+    ),
+    ("First: wash your hands.\n\nSecond: dry them.", "第一:洗手。\n\n第二:抹乾。"),
+    ("Q: When do you get off work?\nA: At six.", "問:你幾時放工?\n答:六點。"),
+    ("問：你幾時放工？\n答：六點。", "Question: When do you finish?\nAnswer: At six."),
 ]
 
 
