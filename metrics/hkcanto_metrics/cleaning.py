@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from hkcanto_metrics.reasoning import split_reasoning, strip_reasoning
-from hkcanto_metrics.translation_layout import TranslationReader, label_length
+from hkcanto_metrics.translation_kinds import label_length
+from hkcanto_metrics.translation_layout import TranslationReader
 
 
 @dataclass(frozen=True)

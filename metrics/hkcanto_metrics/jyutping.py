@@ -233,7 +233,7 @@ _TONE_APART = re.compile(r"(?<![a-z])([a-z]{1,6}) ([1-6])(?![0-9a-z])")
 _STATEMENT_END = re.compile(
     r"(?<=[.!?])\s+|(?<=[。！？])|(?:[,;→]|->)\s?"
     r"(?=(?:(?:and|so|therefore|thus|hence|giving),? )*"
-    r"(?:the )?(?:full|whole|complete|entire|putting) |所以)"
+    r"(?:the )?(?:full|whole|complete|entire|putting) |so [a-z ]{2,30}:|所以|[全整成]句)"
 )
 # Words that are no syllables in a row: prose after the reading. Found only from the start of a gap;
 # otherwise a long gap takes quadratic time.

@@ -216,6 +216,8 @@ class PieceKinds:
         if PATTERNS["assent"].fullmatch(opening.strip(_MARKS)):
             self.kinds.discard("courtesy")
         self.is_opened = Part(opening).size <= _LONGEST_NAME
+        self.is_followed = PATTERNS["follows"].search(self.original.folded) is not None
+        self.headed = PATTERNS["headed"].match(self.original.folded)
         self.has_questions = PATTERNS["asks"].search(self.original.folded) is not None
         if PATTERNS["language"].search(self.original.folded):
             self.kinds.discard("about")
@@ -255,6 +257,7 @@ class PieceKinds:
         heading = Heading()
         known = ""  # the translation as far as it is known
         size = 0.0
+        before = Piece("", "")
         for piece, after in pairwise([*pieces, Piece("", "")]):
             share = size / self.original.size
             piece.kind = piece.kind or self._kind(
@@ -268,10 +271,21 @@ class PieceKinds:
                 heading,
                 share,
             )
+            is_note = piece.kind == "talk"
+            is_note |= piece.kind == "other" and self._is_item(piece.text)
+            if is_note and share >= COMPLETE and self._is_title(before):
+                before.kind = "talk"
+            before = piece
             if piece.kind in ("text", "loose") and heading.role not in ASIDES:
                 size += piece.size
                 known += piece.text if piece.kind == "text" else ""
         self._join_loose(pieces)
+
+    def _is_title(self, piece: Piece) -> bool:
+        """Whether a piece is a short title, although the source has none."""
+        if "title" not in self.kinds or piece.size >= HALF * self.original.size:
+            return False
+        return "\n" in piece.gap and _TITLE.fullmatch(piece.text) is not None
 
     def _join_loose(self, pieces: Sequence[Piece]) -> None:
         """Make loose lines text if the translation is not whole without them."""
@@ -418,19 +432,10 @@ class PieceKinds:
         is_long = piece.size >= COMPLETE * self.original.size and not self.is_short
         if self._is_about(piece) and (share >= COMPLETE or not is_long):
             return True
-        if share >= COMPLETE and not is_long and self._is_title(piece, after):
-            return True
         announces = piece.text.rstrip("*").endswith(COLONS) and "colon" in self.kinds
         if PATTERNS["address"].match(piece.folded.strip("*:： ")):
             return False
         return announces and not is_long and not after.startswith(_QUOTATION)
-
-    def _is_title(self, piece: Piece, after: str) -> bool:
-        """Whether a piece is the title of a list, although the source has no title."""
-        if "title" not in self.kinds or not piece.gap.endswith("\n"):
-            return False
-        is_before_list = self._is_item(after) or self._is_entry(Piece(after, ""))
-        return is_before_list and _TITLE.fullmatch(piece.text) is not None
 
     def _is_gloss(
         self,
@@ -548,3 +553,14 @@ def begins(
         )
         is not None
     )
+
+
+def label_length(text: str) -> int:
+    """Return the length of a label at the start of a text that names a translation or its language.
+
+    Examples:
+        >>> label_length("譯文：好"), label_length("(Cantonese) 好"), label_length("好：好")
+        (3, 11, 0)
+    """
+    label = PATTERNS["own_label"].match(fold_script(text[:LONGEST_LABEL]))
+    return label.end() if label else 0

@@ -25,7 +25,6 @@ from hkcanto_metrics.translation_kinds import (
     HALF,
     HEAD,
     LINES_READ,
-    LONGEST_LABEL,
     PATTERNS,
     QUESTION,
     QUOTE_MARK,
@@ -38,6 +37,7 @@ from hkcanto_metrics.translation_kinds import (
     Part,
     Piece,
     begins,
+    label_length,
 )
 from hkcanto_metrics.translation_pieces import PieceReader
 
@@ -91,17 +91,6 @@ class _Block:
     def whole(self) -> Part:
         """Its text, with the white space between its pieces."""
         return Part("".join(piece.gap + piece.text for piece in self.pieces).strip())
-
-
-def label_length(text: str) -> int:
-    """Return the length of a label at the start of a text that names a translation or its language.
-
-    Examples:
-        >>> label_length("譯文：好"), label_length("(Cantonese) 好"), label_length("好：好")
-        (3, 11, 0)
-    """
-    label = PATTERNS["own_label"].match(fold_script(text[:LONGEST_LABEL]))
-    return label.end() if label else 0
 
 
 class TranslationReader(PieceReader):

@@ -60,9 +60,10 @@ class PieceReader(PieceKinds):
                         else self._heading(rest) or ("", self._text_length(rest))
                     )
                     # A note has nothing to explain yet: "Beware: …" in the source.
-                    if heading == "notes" and is_first and "colon" not in self.kinds:
+                    is_own = heading == "notes" and "colon" not in self.kinds
+                    if is_first and (is_own or self._is_own_head(rest[:HEAD])):
                         heading, end = "", self._text_length(rest)
-                    is_first = False
+                    is_first &= heading != ""
                     yield Piece(
                         rest[:end].strip(),
                         gap,
@@ -159,6 +160,13 @@ class PieceReader(PieceKinds):
                     folded, marks, heading
                 )
         return self._announcement(text, folded)
+
+    def _is_own_head(self, text: str) -> bool:
+        """Whether a text begins with a head that the source has, too."""
+        head = PATTERNS["headed"].match(fold_script(text))
+        if head is None or self.headed is None:
+            return False
+        return head.lastgroup == self.headed.lastgroup
 
     def _closing_length(
         self,
@@ -268,9 +276,11 @@ class PieceReader(PieceKinds):
                 text,
                 folded,
             )
-            if length:
+            tells = PATTERNS["tells"].search(folded, 0, length) is not None
+            if length and not (name == "opening" and self.is_followed):
+                is_told = tells and not self.is_followed
                 is_kept = name == "colon" and "colon" not in self.kinds
-                return None if is_kept else ("label", length)
+                return None if is_kept and not is_told else ("label", length)
         return None
 
     def _text_length(self, text: str) -> int:

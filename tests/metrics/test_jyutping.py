@@ -257,6 +257,7 @@ def test_a_remark_and_words_before_the_full_sentence_are_no_reading() -> None:
         "nei5 hou2（「好」讀 hou2）maa3",
         "nei5 hou2 means hello, so the full sentence is: nei5 hou2 maa3",
         "「你好」讀 nei5 hou2，所以全句讀 nei5 hou2 maa3",
+        "hou2 means good, so we get: nei5 hou2 maa3",
     ):
         assert extract_jyutping(text) == "nei5 hou2 maa3", text
     # Each character in brackets with its reading is no remark.

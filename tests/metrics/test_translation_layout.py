@@ -212,6 +212,10 @@ def test_refusals_and_questions_back_are_told_from_translations() -> None:
         "Our system is overloaded. Please try again later.",
         "請問你要口語版定書面版？",
         "Please specify which dialect you need.",
+        "我唔知點譯。",
+        "呢句太難，我譯唔嚟。",
+        "Connection error.",
+        "What kind of Cantonese would you like?",
     ]:
         assert clean_output(text, source=STINGY[0], language="yue").refused, text
     for source, translation in [
@@ -221,6 +225,8 @@ def test_refusals_and_questions_back_are_told_from_translations() -> None:
         ("Sorry, I must decline.", "唔好意思，恕難從命。"),
         ("The system is busy. Try again later.", "系統繁忙，請稍後再試。"),
         ("I don't know how to answer this.", "呢條問題我唔識答。"),
+        ("I don't know how to answer this question.", "我唔識回答呢個問題。"),
+        ("I'm not sure how to get there.", "我唔知點去嗰度。"),
         ("呢邊有兩種裝修，你鍾意邊種？", "Which style of decoration do you like?"),
     ]:
         assert not clean_output(translation, source=source, language="yue").refused
@@ -237,8 +243,28 @@ def test_marks_alone_and_words_about_the_source_are_no_translation() -> None:
         "呢句係粵語，意思係有人執好間房先出街。",
     ):
         assert clean_output(text, source=source, language="en").ambiguous, text
+    for text in ("「執」解作收拾。", "意思係執好間房先出街。"):
+        assert clean_output(text, source=source, language="en").ambiguous, text
     source = "This word means a lot to me."
     assert not clean_output("呢個字對我好有意思。", source=source).ambiguous
+
+
+def test_only_the_label_before_a_head_of_the_source_is_cut() -> None:
+    source, translation = "Correction: we meet at three.", "更正：三點開會。"
+    for text in (
+        "以下係粵語翻譯：\n\n{}",
+        "粵語：{}",
+        "{}\n\n**Explanation:** It is short.",
+    ):
+        cleaned = clean_output(text.format(translation), source=source, language="yue")
+        assert cleaned.text == translation, text
+
+
+def test_an_announcement_is_cut_though_the_source_has_a_colon() -> None:
+    source, translation = "He told me: never give up.", "佢同我講，永遠唔好放棄。"
+    for head in ("好的，翻譯如下：", "Answer: ", "最終版本："):
+        cleaned = clean_output(head + translation, source=source, language="yue")
+        assert cleaned.text == translation, head
 
 
 def test_a_title_goes_with_its_list() -> None:
@@ -309,6 +335,11 @@ HONEST += [
     ("First: wash your hands.\n\nSecond: dry them.", "第一:洗手。\n\n第二:抹乾。"),
     ("Q: When do you get off work?\nA: At six.", "問:你幾時放工?\n答:六點。"),
     ("問：你幾時放工？\n答：六點。", "Question: When do you finish?\nAnswer: At six."),
+    ("Correction: the meeting is at three.", "更正：三點開會。"),
+    ("答：我唔知道呢件事。", "Answer: I do not know about this."),
+    ("我嘅建議係：早啲瞓。", "My suggestion is this: go to bed early."),
+    ("The following rules apply. Do not smoke.", "以下規則適用。唔准食煙。"),
+    ("This is what he said.", "呢個係佢講嘅嘢。"),
 ]
 
 
