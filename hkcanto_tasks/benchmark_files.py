@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec.structs import FieldInfo, replace
 
+from hkcanto_metrics.faults import in_words
+
 from .declarations import (
     DEFINITIONS,
     Average,
@@ -102,8 +104,8 @@ def _tasks_and_problems(
         elif key == "tasks" and isinstance(value, list):
             problems += wrong_tasks
         else:
-            problems += _wrong_value(key, value, fields, "$")
-    problems += _missing(declared, fields, "$")
+            problems += _wrong_value(key, value, fields, "")
+    problems += _missing(declared, fields, "")
     problems += _problems_of_whole(declared, tasks)
     return tasks, problems
 
@@ -116,7 +118,7 @@ def _templates(declared: object) -> tuple[dict[str, PromptTemplate], list[str]]:
     templates: dict[str, PromptTemplate] = {}
     problems: list[str] = []
     for name, table in declared.items() if isinstance(declared, dict) else ():
-        template, wrong = _record(table, PromptTemplate, f"$.prompts.{name}")
+        template, wrong = _record(table, PromptTemplate, f"prompts.{name}")
         problems += wrong
         if template:
             templates[name] = template
@@ -138,7 +140,7 @@ def _tasks(
     tasks: list[TaskDefinition] = []
     problems: list[str] = []
     for index, table in enumerate(tables if isinstance(tables, list) else ()):
-        task, wrong = _task(table, f"$.tasks[{index}]", names)
+        task, wrong = _task(table, f"tasks[{index}]", names)
         problems += wrong
         if task:
             tasks.append(task)
@@ -157,7 +159,7 @@ def _task(
     kind = table.get("kind") if isinstance(table, dict) else None
     name = table.get("name") if isinstance(table, dict) else None
     try:
-        task, problems = _record(table, _definition_of(kind), path)
+        task, problems = _record(table, _definition_of(kind), "" if name else path)
     except CatalogueError as error:  # the kind is unknown
         task, problems = None, [str(error).rstrip(".")]
     if task and not task.prompts and len(prompts) == 1:
@@ -192,12 +194,12 @@ def _record(
     Args:
         table: The table.
         record: The type of the record.
-        path: The place of the table in its file, in the form of msgspec's messages.
+        path: The place of the table in its file; empty for the file, and a task with a name.
     """
     try:
         return msgspec.convert(table, record), []
     except msgspec.ValidationError as error:
-        first = _located(error, path)
+        first = in_words(error, table, path)
     if not isinstance(table, dict):
         return None, [first]
     fields = _fields(record)
@@ -225,13 +227,13 @@ def _wrong_value(
     """Yield what is wrong with one key of a table and its value."""
     if key not in fields:
         hint = did_you_mean(key, fields).strip()
-        unknown = _located(f"Object contains unknown field `{key}`", path)
+        unknown = in_words(f"Object contains unknown field `{key}`", place=path)
         yield f"{unknown} ({hint})" if hint else unknown
         return
     try:
         msgspec.convert(value, fields[key].type)
     except msgspec.ValidationError as error:
-        yield _located(error, f"{path}.{key}")
+        yield in_words(error, value, f"{path}.{key}")
 
 
 def _unknown_key_of_task(
@@ -255,14 +257,7 @@ def _missing(
 ) -> Iterator[str]:
     for field in fields.values():
         if field.required and field.name not in table:
-            yield _located(f"Object missing required field `{field.name}`", path)
-
-
-def _located(problem: object, path: str) -> str:
-    """Return a message of msgspec with the place in the whole file."""
-    text, _, inner = str(problem).partition(" - at `$")
-    place = path + inner.rstrip("`")
-    return text if place == "$" else f"{text} - at `{place}`"
+            yield in_words(f"Object missing required field `{field.name}`", place=path)
 
 
 # ---------------------------------------------------------------------- contradictions
@@ -282,7 +277,7 @@ def _problems_of_whole(
     names = [name for task in tasks for name in task.names]
     for name in repeated(names):
         yield f"two tasks are called {name!r}"
-    averages, _ = _record(declared, _Averages, "$")
+    averages, _ = _record(declared, _Averages, "")
     for average in averages.averages if averages else ():
         yield from _problems_of_average(average, tasks)
 

@@ -5,7 +5,6 @@ it unchanged, without a traceback.
 """
 
 import difflib
-import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -89,53 +88,6 @@ def did_you_mean(
     if not similar:
         return ""
     return f"Did you mean {' or '.join(map(form.format, similar))}? "
-
-
-_TYPES = {
-    "object": "an object",
-    "array": "a list",
-    "str": "a text",
-    "int": "a whole number",
-    "float": "a number",
-    "bool": "true or false",
-}
-
-
-def in_words(problem: object) -> str:
-    """Return a validation error of msgspec in plain words.
-
-    Args:
-        problem: The error, or its message.
-
-    Examples:
-        >>> in_words("Expected `object`, got `int` - at `$.config`")
-        'config has a whole number, not an object'
-        >>> in_words("Object missing required field `results`")
-        'it lacks results'
-        >>> in_words("Invalid enum value 'hk' - at `$.script`")
-        "script cannot be 'hk'"
-        >>> in_words("Expected `int` >= 0 - at `$.shuffle`")
-        'shuffle has to be >= 0'
-    """
-    message, _, place = str(problem).partition(" - at `$")
-    place = place.strip(".`") or "it"
-    missing = re.fullmatch(r"Object missing required field `(.+)`", message)
-    if missing:
-        return f"{place} lacks {missing[1]}"
-    choice = re.fullmatch(r"Invalid enum value (.+)", message)
-    if choice:
-        return f"{place} cannot be {choice[1]}"
-    limit = re.fullmatch(r"Expected `(?:int|float)` ([<>]=? .+)", message)
-    if limit:
-        return f"{place} has to be {limit[1]}"
-    types = re.fullmatch(r"Expected `(.+)`, got `(.+)`", message)
-    if not types:
-        return str(problem)
-    expected, given = (
-        " or ".join(_TYPES.get(name, name) for name in names.split(" | "))
-        for names in types.groups()
-    )
-    return f"{place} has {given}, not {expected}"
 
 
 _MAKE_READABLE = "Make it readable, or put a complete copy in its place."

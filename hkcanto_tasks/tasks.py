@@ -11,6 +11,8 @@ from typing import Any, get_args, get_type_hints
 
 import msgspec
 
+from hkcanto_metrics.faults import in_words
+
 from .catalogue import benchmarks, find_task, is_set
 from .data.fetch import revision_variable
 from .data.locating import locate
@@ -18,7 +20,7 @@ from .data.releases import HubDataset
 from .data.rows import ReleaseRows
 from .data.tables import UnreadableRow
 from .declarations import Subject, TaskVariant
-from .errors import HKCantoError, OptionError, did_you_mean, in_words
+from .errors import HKCantoError, OptionError, did_you_mean
 from .kinds import find_kind
 from .kinds.base import Kind
 from .kinds.reading import unread_columns
@@ -115,7 +117,7 @@ def _converted(
     except msgspec.ValidationError as error:
         known = _listed(_option_values(task, kind))
         raise OptionError(
-            f"{name}: {in_words(error)}. Its options are {known}."
+            f"{name}: {in_words(error, dict(options))}. Its options are {known}."
         ) from error
 
 

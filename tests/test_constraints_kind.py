@@ -239,7 +239,7 @@ WRONG = {
     wrong(
         [{"name": "sentences"}]
     ): "no bound is given; it takes exactly, about, or at_least and at_most",
-    wrong([{"name": "sentences", "exactly": 1}]): "unknown field exactly",
+    wrong([{"name": "sentences", "exactly": 1}]): "no. 1 has an unknown key exactly",
     wrong(
         [{"name": "lines", "args": {"at_least": 3, "at_most": 2}}]
     ): "more than at_most 2",
@@ -346,7 +346,7 @@ def test_a_wrong_constraint_in_a_release_is_not_set_aside(
     bad = '{"prompt": "寫。", "constraints": [{"name": "sentences"}]}\n'
     file.write_text("".join([*rows, bad]), "utf-8")
     with pytest.raises(
-        DataCorrupt, match="row 200: constraint 'sentences': no bound is given"
+        DataCorrupt, match=r"row 200: no\. 1: constraint 'sentences': no bound is given"
     ):
         load_task("asked")
 

@@ -606,9 +606,9 @@ WRONG = {
         "passes = [2]\nhigher_is_better = false",
     ): "levels [2] pass and [1, 3] do not, but according to "
     "rubric.higher_is_better, lower levels are better",
-    ("passes = [2, 3]", "pases = [2, 3]"): "unknown field `pases`",
-    ("passes = [2, 3]", ""): "missing required field `passes`",
-    (CHINESE, ""): "missing required field `rubric`",
+    ("passes = [2, 3]", "pases = [2, 3]"): "unknown key pases",
+    ("passes = [2, 3]", ""): "lacks passes",
+    (CHINESE, ""): "lacks rubric",
 }
 
 

@@ -14,9 +14,11 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
+
+from hkcanto_metrics.faults import in_words
 
 from ..catalogue import (
     BENCHMARKS,
@@ -278,10 +280,13 @@ def read_tables(path: Path) -> tuple[PublishedTable, ...]:
         CatalogueError: A file contradicts itself or the catalogue; the message says where.
     """
     short = "/".join(path.parts[-3:])
+    declared: dict[str, Any] = {}
     try:
-        file = msgspec.convert(tomllib.loads(path.read_text("utf-8")), _File)
+        declared = tomllib.loads(path.read_text("utf-8"))
+        file = msgspec.convert(declared, _File)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise CatalogueError(f"{short}: {error}. Fix this entry.") from error
+        problem = in_words(error, declared)
+        raise CatalogueError(f"{short}: {problem}. Fix this entry.") from error
     find_benchmark(file.benchmark)
     tables: list[PublishedTable] = []
     for table in file.tables:

@@ -389,12 +389,18 @@ UNUSABLE: list[tuple[dict[str, Any] | str, str]] = [
     (labels(error("佢哋", "Omission")), "Omission is labelled in the source"),
     (labels(error("戲", occurrence=3)), "occurs 2 times, so there is no 3"),
     (labels(error("")), "'' occurs 0 times"),
-    (labels(error("佢哋", "Typo")), "errors.0.category"),
-    (labels({**error("佢"), "occurrence": "1"}), "errors.0.occurrence"),
-    (labels({**error("佢"), "to_end": "yes"}), "errors.0.to_end"),
-    (labels(*[error("佢")] * 6), "at most 5 items"),
-    ({"errors": [], "score": 1.0}, "score"),
-    ({}, "errors: Field required"),
+    (labels(error("佢哋", "Typo")), "errors.0.category: it has to be '"),
+    (
+        labels({**error("佢"), "occurrence": "1"}),
+        "errors.0.occurrence: it has to be a whole number",
+    ),
+    (
+        labels({**error("佢"), "to_end": "yes"}),
+        "errors.0.to_end: it has to be true or false",
+    ),
+    (labels(*[error("佢")] * 6), "errors: it has more than 5 entries"),
+    ({"errors": [], "score": 1.0}, "score: the form has no such field"),
+    ({}, "errors: it is missing"),
 ]
 
 

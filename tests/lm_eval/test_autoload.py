@@ -370,7 +370,7 @@ class TestTasks:
         why = f"A benchmark is left out: {tmp_path}/benchmark.toml has 4 problems:"
         assert done.returncode != 0
         assert done.stderr.count(why) == 1
-        assert done.stderr.count("Object missing required field `title`") == 1
+        assert done.stderr.count("it lacks title") == 1
         unknown = re.search(
             "Tasks not found: quiz|Spec 'quiz' is not a registered", done.stderr
         )

@@ -188,7 +188,7 @@ def test_a_name_with_a_line_break_is_refused(
             ).all_tasks
             assert "quiz" not in there
             assert f"{toml}: task " in caplog.text
-            assert "Expected `str` matching regex" in caplog.text
+            assert " has to match " in caplog.text
             assert not planted.exists()
 
 

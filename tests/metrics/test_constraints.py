@@ -276,7 +276,9 @@ def test_items_are_distinguished_from_lookalikes() -> None:
 def test_no_list_is_not_a_list_of_at_most_three() -> None:
     for name in ["bullet_items", "numbered_items", "table_rows", "json_items"]:
         assert not holds(name, "冇嘢講", at_most=3), name
-        with pytest.raises(ValueError, match="Expected int >= 1 - at exactly"):
+        with pytest.raises(
+            ValueError, match=r"exactly has to be at least 1 \(it is 0\)"
+        ):
             Constraint(name, {"exactly": 0})
 
 
@@ -571,33 +573,33 @@ def test_a_constraint_that_no_answer_could_follow_is_refused() -> None:
         (
             "lines",
             {"min": 1},
-            "unknown field min; it takes exactly, about, or at_least and at_most",
+            "unknown key min; it takes exactly, about, or at_least and at_most",
         ),
         ("lines", {}, "no bound is given"),
-        ("lines", {"exactly": 1.5}, "got float - at exactly"),
-        ("lines", {"exactly": True}, "got bool - at exactly"),
-        ("lines", {"exactly": "1"}, "got str - at exactly"),
-        ("lines", {"exactly": 0}, ">= 1 - at exactly"),
+        ("lines", {"exactly": 1.5}, r"exactly is a number \(1.5\), not a whole number"),
+        ("lines", {"exactly": True}, r"exactly is true or false \(true\)"),
+        ("lines", {"exactly": "1"}, "exactly is a text"),
+        ("lines", {"exactly": 0}, r"exactly has to be at least 1 \(it is 0\)"),
         ("lines", {"at_least": 3, "at_most": 2}, "at_least 3 is more than at_most 2"),
         ("lines", {"exactly": 2, "at_most": 2}, "exactly goes with no other bound"),
         ("emoji", {"at_least": 0}, "at_least 0 is followed by every answer"),
         (
             "avoids",
             {"words": "的"},
-            r"got str - at words; it takes words \(list of texts\)",
+            r'words is a text \("的"\), not a list; it takes words \(list of texts\)',
         ),
-        ("avoids", {"words": []}, "length >= 1"),
-        ("avoids", {"words": [" "]}, "at words"),
-        ("avoids", {}, "missing required field words"),
-        ("script", {"script": "hant"}, "Invalid enum value 'hant'"),
+        ("avoids", {"words": []}, "words has to have at least 1 entries"),
+        ("avoids", {"words": [" "]}, "words no. 1 has to match"),
+        ("avoids", {}, "it lacks words"),
+        ("script", {"script": "hant"}, "script cannot be 'hant'"),
         (
             "different_words",
             {"words": ["茶"], "exactly": 2},
             "2 different words of 1 are",
         ),
         ("word_in_sentence", {"word": "茶", "sentence": 0}, "0 does not exist"),
-        ("tones", {"pattern": "7"}, "at pattern"),
-        ("acrostic", {"text": "AB"}, "at text"),
+        ("tones", {"pattern": "7"}, "pattern has to match"),
+        ("acrostic", {"text": "AB"}, "text has to match"),
         ("quoted", [], "args is \\[\\]; give a mapping"),
     ]:
         with pytest.raises(ValueError, match=says):
@@ -615,14 +617,14 @@ def test_a_cell_that_is_none_is_not_given() -> None:
 def test_rows_that_are_no_constraints_are_refused() -> None:
     for rows, says in [
         ("[", "truncated; give a list of one or more"),
-        ("{}", "got object; give a list of one or more"),
-        ([], "length >= 1; give a list of one or more"),
+        ("{}", "it is an object, not a list; give a list of one or more"),
+        ([], "at least 1 entries; give a list of one or more"),
         (
             ["lines"],
-            r"got str - at \$\[0\]; give a list of one or more mappings with name and args",
+            r"no. 1 is a text, not an object; give a list of one or more mappings with name and args",
         ),
-        ([{"name": "quoted", "exactly": 1}], "unknown field exactly"),
-        ([{"args": {}}], "missing required field name"),
+        ([{"name": "quoted", "exactly": 1}], "no. 1 has an unknown key exactly"),
+        ([{"args": {}}], "no. 1 lacks name"),
     ]:
         with pytest.raises(ValueError, match=says):
             read_constraints(rows)
@@ -812,7 +814,7 @@ def test_an_unknown_instruction_or_argument_is_named() -> None:
         (
             ["keywords:existence"],
             [{}],
-            "'keywords:existence': constraint 'uses_all': Object missing",
+            "'keywords:existence': constraint 'uses_all': it lacks words",
         ),
         (
             ["keywords:existence"],
@@ -822,7 +824,7 @@ def test_an_unknown_instruction_or_argument_is_named() -> None:
         (
             ["language:response_language"],
             [{"language": "french"}],
-            "the instruction 'language:response_language': constraint 'language': Expected",
+            "the instruction 'language:response_language': constraint 'language': language has to match",
         ),
         (
             ["length_constraints:number_sentences"],

@@ -51,9 +51,12 @@ def test_our_kinds_have_the_records_that_the_catalogue_takes_for_them() -> None:
 
 WRONG = (
     ('kind = "g2p"', 'kinds = "g2p"', "kinds"),
-    ("shots = 5", "shots = -1", r"tasks\[0\].shots"),
-    ("shots = 5", 'shots = "5"', r"tasks\[0\].shots"),
-    ("[prompts.g2p]", "[prompts.g2q]", "prompt 'g2p'"),
+    (
+        "shots = 5",
+        "shots = -1",
+        r"shots has to be at least 0 \(it is -1\)",
+    ),
+    ("shots = 5", 'shots = "5"', r"shots is a text"),
     ('commit = "', 'comit = "', "comit|commit"),
     ("test = ", "val = ", "split 'test'"),
     (
@@ -61,7 +64,11 @@ WRONG = (
         'prompts = { yue = "g2p" }',
         "no prompt 'paper'",
     ),
-    ("version = 2", "version = 0", r"tasks\[0\].version"),
+    (
+        "version = 2",
+        "version = 0",
+        "task 'hkcanto_g2p': version has to be at least 1 .it is 0.",
+    ),
     ("[github]", "[hub]\nrepo_id = 'a/b'\n[github]", r"exactly one of \[github\]"),
     (
         'headline = "acc"',
@@ -104,9 +111,9 @@ files = { val = "quiz.csv" }
 labels = ["a", "a"]
 """
 PROBLEMS = [
-    "unknown field `titel` (Did you mean title?)",
-    "unknown field `qestion` - at `$.prompts.plain` (Did you mean question?)",
-    "task 'first': Expected `int`, got `str` - at `$.tasks[0].shots`",
+    "it has an unknown key titel (Did you mean title?)",
+    "prompts.plain has an unknown key qestion (Did you mean question?)",
+    "task 'first': shots is a text (\"5\"), not a whole number",
     "task 'first': has a field 'labels'; its kind 'multiple_choice' has examples, question,",
     "task 'second' names no file for the split 'test'",
     "task 'second' has files of a split 'val'",
@@ -131,6 +138,39 @@ def test_all_problems_are_told_once_in_the_order_of_the_file(
     assert "hkmmlu" in named_tasks()
     (warning,) = caplog.messages  # now nothing else says it
     assert all(problem in warning for problem in PROBLEMS)
+
+
+# A value of a task in `MINE`, and what is said of it.
+FAULTS = [
+    ("shots = true", "shots is true or false (true), not a whole number"),
+    (
+        "subjects = [{ stem = 'a', rows = 'many' }]",
+        'subjects no. 1, rows is a text ("many"), not',
+    ),
+    ("answer = 'hk'", "answer cannot be 'hk'"),
+    (
+        "columns = { question = [1] }",
+        "columns, one of its values, no. 1 is a whole number, not a text",
+    ),
+    ("table = 'acc'", 'table is a text ("acc"), not a list'),
+    ("version = 0", "version has to be at least 1 (it is 0)"),
+]
+
+
+@pytest.mark.parametrize(("line", "says"), FAULTS)
+def test_a_person_reads_no_wording_of_the_library_that_found_a_fault(
+    line: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "benchmark.toml").write_text(MINE + line, encoding="utf-8")
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(tmp_path))
+    done = CliRunner().invoke(app, ["show", "my_quiz"], env={"COLUMNS": "200"})
+    assert done.exit_code == 1
+    text = " ".join(done.output.split())
+    assert f"{tmp_path}/benchmark.toml: task 'my_quiz': " in text
+    assert says in text
+    assert "`" not in text.replace("`hkcanto list`", "")
+    assert "$" not in text
+    assert "Expected" not in text
 
 
 def test_problems_that_only_a_kind_finds_are_told_together(
@@ -315,15 +355,26 @@ def test_a_folder_may_be_named_twice(
     assert left_out() == ()
 
 
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"\xff", " cannot be read"),
+        (b"paper = 5\n", ": paper is a whole number (5), not a text. Fix this entry"),
+    ],
+)
 def test_broken_published_tables_leave_out_only_their_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    content: bytes,
+    says: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     before = published_tables()
     (declared(tmp_path, "quiz") / "quiz" / "published").mkdir()
-    (tmp_path / "quiz" / "published" / "tables.toml").write_bytes(b"\xff")
+    (tmp_path / "quiz" / "published" / "tables.toml").write_bytes(content)
     monkeypatch.setenv("HKCANTO_BENCHMARKS", str(tmp_path))
     assert published_tables() == before
-    assert "published/tables.toml" in caplog.text
+    assert f"published/tables.toml{says}" in caplog.text
 
 
 def test_every_entry_has_a_chinese_title_and_a_source() -> None:

@@ -232,12 +232,12 @@ def test_a_declaration_that_leads_nowhere_is_refused(quiz: Quiz) -> None:
         ("files = 'a.csv'\nsentences = { yeu = 'x' }", r"'yeu'; it has \['paper'\]"),
         (
             "files = 'a.csv'\nanswer = 'one_hot'",
-            r"'one_hot' - at `\$.tasks\[0\].answer`.*has all keys and their values",
+            r"answer cannot be 'one_hot'.*has all keys and their values",
         ),
         ("files = 'a.csv'\nanswers = { x = 'F' }", "its letters are ABCD"),
         (
             "files = 'a.csv'\nsubjects = [{ name = '', stm = 'x' }]",
-            "unknown field `stm`",
+            "subjects no. 1 has an unknown key stm",
         ),
         ("reader = 'rows.txt:rows'", "reader"),
     ):

@@ -15,9 +15,10 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import msgspec
 import numpy as np
 
+from hkcanto_metrics.faults import in_words
 from hkcanto_metrics.reasoning import valid
 
-from ...errors import HKCantoError, LogError, in_words
+from ...errors import HKCantoError, LogError
 from ...figures import Pair, reasoning_values
 from ...judgements import Judgement
 from ...kinds.base import Kind

@@ -243,6 +243,21 @@ async def ask_judge(
     return Verdict({}, {**judge_record, "failure": failure})
 
 
+# What is wrong with a field of a form, by the name of pydantic's error.
+_PROBLEMS = {
+    "missing": "it is missing",
+    "extra_forbidden": "the form has no such field",
+    "string_type": "it has to be a text",
+    "int_type": "it has to be a whole number",
+    "bool_type": "it has to be true or false",
+    "list_type": "it has to be a list",
+    "model_type": "it has to be an object",
+    "too_long": "it has more than {max_length} entries",
+    "literal_error": "it has to be {expected}",
+    "value_error": "{error}",
+}
+
+
 def _filled_in(
     form: type[Reply],
     reply: str,
@@ -272,7 +287,8 @@ def _filled_in(
         problems = []
         for problem in error.errors():
             field = ".".join(map(str, problem["loc"]))
-            problems.append(f"{field}: {problem['msg']}")
+            said = _PROBLEMS.get(problem["type"], "it has a wrong value")
+            problems.append(f"{field}: {said.format(**problem.get('ctx', {}))}")
         raise Unusable("; ".join(problems)) from error
 
 

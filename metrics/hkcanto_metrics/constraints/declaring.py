@@ -21,6 +21,7 @@ import msgspec
 from msgspec import Meta
 
 from hkcanto_metrics.constraints.reading import narrow, normalise
+from hkcanto_metrics.faults import in_words
 from hkcanto_metrics.reasoning import split_reasoning
 
 Text = Annotated[str, Meta(pattern=r"\S", description="text")]
@@ -89,7 +90,7 @@ class Verifier:
             values = msgspec.structs.asdict(msgspec.convert(args, self.record))
             problem = _bounds_problem(values) or _words_problem(values)
         except msgspec.ValidationError as error:
-            problem = str(error).replace("`", "").replace("at $.", "at ")
+            problem = in_words(error, args)
         if not problem:
             return values
         takes = [f"{name} ({words})" for name, words in self.arguments.items()]
@@ -294,8 +295,7 @@ def read_constraints(rows: str | Sequence[Any]) -> tuple[Constraint, ...]:
         return msgspec.convert(rows, _Constraints)
     except msgspec.MsgspecError as error:
         expected = "give a list of one or more mappings with name and args"
-        problem = str(error).replace("`", "")
-        raise ValueError(f"{problem}; {expected}, not {rows!r:.80}") from error
+        raise ValueError(f"{in_words(error)}; {expected}, not {rows!r:.80}") from error
 
 
 _Constraints = Annotated[tuple[Constraint, ...], Meta(min_length=1)]
