@@ -368,8 +368,7 @@ def _remarks(
 ) -> Iterator[str]:
     """Say how items were matched, what is left out, and how else the logs differ."""
     pairs = matched.pairs
-    is_in_files = a.path.is_file() and b.path.is_file()
-    if is_in_files and a.path.read_bytes() == b.path.read_bytes():
+    if _are_copies(a.path, b.path):
         yield "both are the same log, or copies of it"
     if matched.changed is not None:
         yield (
@@ -392,6 +391,11 @@ def _remarks(
     unlike = [key for key in keys if a.settings.get(key) != b.settings.get(key)]
     if unlike:
         yield f"the logs also differ in {', '.join(unlike)}"
+
+
+def _are_copies(a: Path, b: Path) -> bool:
+    """Return whether two logs are files of the same content."""
+    return a.is_file() and b.is_file() and a.read_bytes() == b.read_bytes()
 
 
 def _figure(
