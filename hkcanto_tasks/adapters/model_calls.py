@@ -3,15 +3,17 @@
 The Inspect adapter has them in `hkcanto.model_calls`; lm-eval cannot call a second model.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from ..kinds.base import Kind
 from ..kinds.judged import Judged, Said
 from ..samples import Sample
 
 AnyKind = TypeVar("AnyKind", bound=Kind, covariant=True)
+Progress: TypeAlias = Callable[[int, int], None]
+"""Called with the number of replies so far and the total."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,22 +55,26 @@ class ModelCalls(Protocol):
         self,
         reader: str,
         answers: Sequence[LoggedAnswer[Kind]],
+        progress: Progress,
     ) -> Sequence[LetterReply]:
         """Have a model read the letters of answers to multiple-choice questions.
 
         Args:
             reader: The model, as the adapter's harness names it.
             answers: The answers.
+            progress: Called after each reply.
         """
 
     def grade(
         self,
         grader: str,
         answers: Sequence[LoggedAnswer[Judged]],
+        progress: Progress,
     ) -> Sequence[Said]:
         """Have a model judge answers by the rubrics of their tasks.
 
         Args:
             grader: The model, as the adapter's harness names it.
             answers: The answers.
+            progress: Called after each reply.
         """

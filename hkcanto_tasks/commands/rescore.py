@@ -88,9 +88,11 @@ def rescore(
             paths, task, model, declared, advance, encoding
         )
     if reader:
-        reread(runs, reader)
+        with progress(f"Asking {reader}") as advance:
+            reread(runs, reader, advance)
     if grader:
-        grade(runs, grader)
+        with progress(f"Asking {grader}") as advance:
+            grade(runs, grader, advance)
     files = log_files(runs, output)
     write_files(files, output)
     for run in runs:

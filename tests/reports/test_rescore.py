@@ -6,11 +6,13 @@ import sys
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from hkcanto_tasks import read_runs
@@ -666,6 +668,20 @@ def test_a_reader_reads_what_the_rules_leave_unread(
     assert run.items.values["acc_reread"].sum() == right
     shares = {name: run.items.values[name].sum() for name in ("read", "forced", "none")}
     assert shares == {"read": 6, "forced": 5, "none": 0}
+
+
+def test_a_terminal_shows_how_many_answers_the_reader_has_read(
+    law: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screen = Console(file=StringIO(), force_terminal=True, width=80)
+    monkeypatch.setattr("hkcanto_tasks.commands.output.err", screen)
+    reader = answering_model(lambda _: "B）")
+    monkeypatch.setattr("hkcanto.model_calls.get_model", lambda _: reader)
+    file = write_jsonl(tmp_path / "a.jsonl", law)
+    options = ("--task", "hkcanto_law", "--reader", "mockllm/reader")
+    rescored(file, *options, to=tmp_path / "new")
+    shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", screen.file.getvalue())
+    assert re.search("Asking mockllm/reader .* 100%", shown)
 
 
 def test_a_reader_that_cannot_be_asked(

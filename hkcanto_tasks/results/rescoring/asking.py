@@ -6,7 +6,7 @@ from typing import Protocol, TypeVar
 
 from hkcanto_metrics.reasoning import split_reasoning
 
-from ...adapters.model_calls import LetterReply, LoggedAnswer, ModelCalls
+from ...adapters.model_calls import LetterReply, LoggedAnswer, ModelCalls, Progress
 from ...adapters.second_look import ACCURACY, SHARES
 from ...errors import OptionError
 from ...kinds.base import Kind
@@ -15,12 +15,13 @@ from ...kinds.multiple_choice import MultipleChoice
 from .runs import RescoredRun, Scored
 
 
-def reread(runs: Sequence[RescoredRun], reader: str) -> None:
+def reread(runs: Sequence[RescoredRun], reader: str, progress: Progress) -> None:
     """Add the figures `read`, `forced`, `none` and `acc_reread` of each answer to runs.
 
     Args:
         runs: Runs that were scored; a run without letters to read stays as it is.
         reader: The model, as Inspect names it.
+        progress: Called with the number of replies so far and the total.
 
     Raises:
         OptionError: Inspect is missing, the runs lack letters, or the model cannot be called.
@@ -36,7 +37,7 @@ def reread(runs: Sequence[RescoredRun], reader: str) -> None:
             text = _unread_text(scored)
             answers.append((scored, LoggedAnswer(run.kind, scored.item.sample, text)))
     calls = _model_calls("--reader", reader)
-    replies = _replies("--reader", reader, calls.read_letters, answers)
+    replies = _replies("--reader", reader, calls.read_letters, answers, progress)
     for run in lettered:
         _add_letters(run, replies, reader)
 
@@ -93,12 +94,13 @@ def _second_look_values(
     return dict(zip(figures, map(float, flags), strict=True))
 
 
-def grade(runs: Sequence[RescoredRun], grader: str) -> None:
+def grade(runs: Sequence[RescoredRun], grader: str, progress: Progress) -> None:
     """Have a model judge the answers of runs; runs without a rubric stay as they are.
 
     Args:
         runs: Runs that were scored.
         grader: The model, as Inspect names it.
+        progress: Called with the number of replies so far and the total.
 
     Raises:
         OptionError: Inspect is missing, the runs lack a rubric, or the model cannot be called.
@@ -114,7 +116,7 @@ def grade(runs: Sequence[RescoredRun], grader: str) -> None:
             text = scored.judgement.answer  # empty if no judge is shown it
             answers.append((scored, LoggedAnswer(kind, scored.item.sample, text)))
     calls = _model_calls("--grader", grader)
-    replies = _replies("--grader", grader, calls.grade, answers)
+    replies = _replies("--grader", grader, calls.grade, answers, progress)
     for run, kind in with_rubric:
         _add_judgements(run, kind, replies, grader)
 
@@ -169,8 +171,11 @@ def _model_calls(option: str, model: str) -> ModelCalls:
 def _replies(
     option: str,
     model: str,
-    call: Callable[[str, Sequence[LoggedAnswer[_AnyKind]]], Sequence[_AnyReply]],
+    call: Callable[
+        [str, Sequence[LoggedAnswer[_AnyKind]], Progress], Sequence[_AnyReply]
+    ],
     answers: Sequence[tuple[Scored, LoggedAnswer[_AnyKind]]],
+    progress: Progress,
 ) -> dict[int, _AnyReply]:
     """Return a model's replies about answers, by the identity of the response.
 
@@ -181,7 +186,7 @@ def _replies(
     """
     shown = [(scored, answer) for scored, answer in answers if answer.text]
     try:
-        replies = call(model, [answer for _, answer in shown])
+        replies = call(model, [answer for _, answer in shown], progress)
     except Exception as error:  # any error of Inspect or of the provider
         raise OptionError(f"{option} {model} cannot be called: {error}") from error
     if replies and all(reply.failure for reply in replies):
