@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,6 +29,35 @@ TEN_TASKS = (
     "hkcanto_mmlu_en",
     "hkmmlu",
 )
+DECLARED = """
+name = "declared"
+title = "Declared"
+[data]
+[prompts.reading]
+question = "{sentence}"
+[prompts.translation]
+question = "{source}"
+"""
+RATE = """
+[[tasks]]
+name = "rate_0"
+title = "rate_0"
+kind = "g2p"
+headline = "cer"
+files = "test.jsonl"
+prompts = { paper = "reading" }
+"""
+CORPUS = """
+[[tasks]]
+name = "corpus_0"
+title = "corpus_0"
+kind = "translation"
+headline = "chrf"
+metric = "corpus"
+language = "yue"
+files = "test.jsonl"
+prompts = { paper = "translation" }
+"""
 Gate = Callable[..., Result]
 
 
@@ -55,20 +85,23 @@ def mean(share: float, items: int = 600, task: str = "hkcanto_law") -> Run:
     return a_run(task, {"acc": right.astype(float)})
 
 
-def rate(share: float, items: int = 600) -> Run:
+def rate(share: float, items: int = 600, task: str = "hkcanto_g2p") -> Run:
     """Error rates weighted by length; `share` of the items have no error."""
     errors = np.where(np.arange(items) < round(share * items), 0.0, 0.9)
     lengths = np.tile([4.0, 9.0, 20.0], items)[:items]
-    return a_run("hkcanto_g2p", {"cer": errors}, weights={"cer": lengths}, shots=5)
+    shots = 5 if task == "hkcanto_g2p" else None
+    return a_run(task, {"cer": errors}, weights={"cer": lengths}, shots=shots)
 
 
-def corpus(share: float, items: int = 600) -> Run:
+def corpus(
+    share: float, items: int = 600, task: str = "hkmmlu_translation_zh_yue"
+) -> Run:
     """Translations, of which `share` are equal to the reference and the others have nothing of it."""
     reference = "佢哋聽日會去邊度食飯"
     right = round(share * items)
     outputs = [reference] * right + ["天地玄黃宇宙洪荒"] * (items - right)
     pairs = [Pair(output, reference, "source") for output in outputs]
-    return a_run("hkmmlu_translation_zh_yue", {}, pairs=pairs)
+    return a_run(task, {}, pairs=pairs)
 
 
 FORMS = {
@@ -134,6 +167,54 @@ def test_ten_tasks_pass_together_and_fail_by_one(
         assert f"{base[position].definition.title} loses 30.0, at least" in done.output
     if not losses and small:
         assert "on 1 of 10 tasks (9 passed)" in done.output
+
+
+@pytest.fixture
+def declared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Declare ten tasks with rates and ten with corpus figures."""
+    tables = [DECLARED]
+    for place in range(10):
+        tables.append(RATE.replace("rate_0", f"rate_{place}"))
+        tables.append(CORPUS.replace("corpus_0", f"corpus_{place}"))
+    (tmp_path / "benchmark.toml").write_text("".join(tables), "utf-8")
+    monkeypatch.setenv("HKCANTO_BENCHMARKS", str(tmp_path))
+
+
+RATES = [("rate", f"rate_{place}") for place in range(10)]
+CORPORA = [("corpus", f"corpus_{place}") for place in range(10)]
+MEANS = [("mean", task) for task in TEN_TASKS]
+# The place of a task with another share of right answers or number of items, and the status.
+CASES = [
+    (None, 0.8, 600, 0),
+    (9, 0.5, 600, 1),
+    (9, 0.8, 20, 3),
+    (9, 0.8, 599, 2),
+]
+
+
+@pytest.mark.usefixtures("declared")
+@pytest.mark.parametrize(("place", "share", "items", "status"), CASES)
+@pytest.mark.parametrize("tasks", [RATES, CORPORA, MEANS[:4] + RATES[:3] + CORPORA[:3]])
+def test_ten_tasks_of_each_form_have_four_answers(
+    gate: Gate,
+    tasks: Sequence[tuple[str, str]],
+    place: int | None,
+    share: float,
+    items: int,
+    status: int,
+) -> None:
+    base = list[Run]()
+    tuned = list[Run]()
+    for position, (form, task) in enumerate(tasks):
+        made, _ = FORMS[form]
+        is_other = position == place
+        few = 20 if is_other and items == 20 else 600
+        base.append(made(0.8, few, task))
+        tuned.append(made(share, items, task) if is_other else base[-1])
+    done = gate(base, tuned, "--gate", "2")
+    assert done.exit_code == status, done.output
+    answers = ("Gate passed", "Gate failed", "", "Gate undecided")
+    assert answers[status] in done.output
 
 
 def test_ten_tasks_share_the_error_of_being_called_worse(gate: Gate) -> None:
