@@ -1,5 +1,6 @@
 """`hkcanto compare` and `report` of many models on ten tasks, as a terminal of 80 columns shows it."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -7,6 +8,7 @@ from rich.cells import cell_len
 from typer.testing import CliRunner
 
 from hkcanto_tasks.cli import app
+from hkcanto_tasks.results import logs
 from hkcanto_tasks.results.frames import Runs
 from hkcanto_tasks.results.reports import compare as comparing
 
@@ -44,3 +46,33 @@ def test_ten_models_are_one_table_that_fits(
     assert max(map(cell_len, lines)) <= 80
     assert " against " not in done.stdout
     assert done.stdout.count("Models and tasks") == 1
+
+
+def reported(
+    models: Sequence[str], tasks: Sequence[str], patch: pytest.MonkeyPatch
+) -> str:
+    """What `hkcanto report` says of runs of models on tasks, as one line."""
+    runs = many(models, tasks)
+    patch.setattr(logs, "read_runs", lambda *_, **__: Runs(runs, ()))
+    done = CliRunner().invoke(app, ["report", "runs"], env={"COLUMNS": "80"})
+    assert done.exit_code == 0, done.output
+    assert max(map(cell_len, done.stdout.splitlines())) <= 80
+    return " ".join(done.stdout.split())
+
+
+def test_one_model_says_what_a_rank_is_and_why_a_task_has_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said = reported(TEN_MODELS[:1], TEN_TASKS, monkeypatch)
+    assert "No rank: no published score of the same task and setup (7)." in said
+    assert "A rank is among a paper's models: all places that the 95 %" in said
+
+
+def test_a_leader_that_is_clearly_ahead_of_all_others_is_shown_with_the_next(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said = reported(("weak", "middling", "strong"), TASKS[:2], monkeypatch)
+    assert (
+        "strong leads (mean rank 1.0 of 3), clearly ahead of all 2 others, the next middling (2.0)"
+        in said
+    )

@@ -103,7 +103,9 @@ def test_three_models_share_the_error_of_five_percent_between_tasks() -> None:
     law = [*pair("hkcanto_law", 13, 4)]
     law.append(replace(law[0], label="c", model="c"))
     assert "b leads on Hong Kong law" in said(*law)
-    assert ", clearly ahead of all 2 others" in said(*law)
+    assert ", clearly ahead of all 2 others, the next a (9.0 points behind)" in said(
+        *law
+    )
     phonology = [*pair("hkcanto_phonology", 3, 3)]
     phonology.append(replace(phonology[0], label="c", model="c"))
     assert "not clearly ahead of a (1.5), c (1.5)" in said(*law, *phonology)
@@ -209,8 +211,8 @@ def test_many_models_are_sorted_by_their_mean_rank_and_tie_or_lead() -> None:
     # a is first, first and third; b second, second and second; c third, third and first.
     assert said(*runs) == (
         "a leads (mean rank 1.7 of 3), not clearly ahead of b (2.0), c (2.3) (95 %, all pairs and "
-        "tasks together). Better than every other by more than chance: a on 1 of 3 (Hong Kong law "
-        "90.0); c on 1 of 3 "
+        "tasks together). On a task alone, ahead of all others by more than chance: a on 1 of 3 "
+        "(Hong Kong law 90.0); c on 1 of 3 "
         "(Hong Kong Diploma of Secondary Education, in Chinese 75.0)."
     )
     rows = tables(runs)["matrix"]
@@ -267,12 +269,20 @@ def test_one_model_is_put_among_the_published_ones() -> None:
         "(Accuracy, mean over subjects), rank 14–21 of 23 (appendices†); Hong Kong law,"
         in text
     )
-    assert text.endswith("(Accuracy), no rank (beside no published score).")
+    assert text.endswith(
+        "(Accuracy), no rank (no published score of the same task and setup)."
+    )
     rows = tables(both)["tasks"]
     assert [(row["Score"], row["Rank"]) for row in rows] == [
         (pytest.approx(50), "14–21 of 23 (appendices†)"),
         (pytest.approx(50, abs=0.2), None),
     ]
+    (one,) = [
+        block
+        for block in build_report(both).sections[0].blocks
+        if isinstance(block, TableBlock) and block.name == "tasks"
+    ]
+    assert "all places that the 95 % interval allows. † They may" in one.caption
 
 
 # ---------------------------------------------------------------- warnings
@@ -320,7 +330,7 @@ def test_a_limited_model_has_no_rank_and_does_not_lead() -> None:
     said, *_, matrix = build_report([*map(checked, runs)]).sections[0].blocks
     assert isinstance(said, Note)
     assert said.text.startswith(
-        "a leads (mean rank 1.0 of 3), clearly ahead of all 2 others"
+        "a leads (mean rank 1.0 of 3), clearly ahead of all 2 others, the next b (2.0)"
     )
     assert isinstance(matrix, TableBlock)
     assert [row.values[:2] for row in matrix.rows[:4]] == [

@@ -109,6 +109,10 @@ _RANKS = (
     "Rank among the paper's models; for a run, the ranks that its 95 % interval allows, or why it "
     f"has none. {_EXACT}"
 )
+_PLACES = "A rank is among a paper's models: all places that the 95 % interval allows."
+_TWO_PROTOCOLS = (
+    " † They may have been asked as its appendices say, or as its release does."
+)
 _MATRIX = (
     "Each task's headline, on all of its items unless a note says otherwise. “≈” marks models "
     "that do not differ significantly from the best. Clearly ahead: significantly better on a task, "
@@ -155,7 +159,7 @@ class _Results:
         for standing in self.standings(run):
             if standing.is_headline_of(run) and standing.figure.note:
                 return standing.figure.note
-        return "beside no published score"
+        return "no published score of the same task and setup"
 
 
 def build_report(
@@ -379,11 +383,16 @@ def _overview_of_one(results: _Results) -> _Overview:
     verdict = "There is no run to report on."
     if rows:
         verdict = _ranks_of_one(results.labels[0], rows)
+    ranks = "".join(row.rank or "" for row in rows)
+    caption = _PLACES if ranks else ""
+    if "†" in ranks:
+        caption += _TWO_PROTOCOLS
     tasks = table(
         "tasks",
         "Task by task",
         rows,
         columns,
+        caption,
         kind="other",
     )
     return _Overview(Note(verdict, "verdict"), tasks)
@@ -530,7 +539,8 @@ def _margins(
     ]
     apart = len(others) - len(close)
     if apart == len(others) > 1:
-        yield f"clearly ahead of all {apart} others"
+        following = f"{others[0]} ({_distance(others[0], ranks, races)})"
+        yield f"clearly ahead of all {apart} others, the next {following}"
     elif apart:
         yield f"clearly ahead of {apart} of {len(others)} others"
     if close:
@@ -578,7 +588,7 @@ def _significantly_best(races: Sequence[Selection]) -> str:
         texts.append(
             f"{label} on {len(titles)} of {len(races)} ({listed(titles, ', ')})"
         )
-    return f"Better than every other by more than chance: {listed(texts)}."
+    return f"On a task alone, ahead of all others by more than chance: {listed(texts)}."
 
 
 def _matrix(
