@@ -182,6 +182,8 @@ class _AuditedRows(ItemRows):
         for request in evidence.requests:
             if request.settings and not self._are_settings(request.settings):
                 return "was asked with other settings than the items before"
+        if evidence.edited:
+            return "has a score that was edited by hand"
         if item.judgement and item.judgement.outcome != judged.outcome:
             return "has other values in the log than its answer gives"
         return ""

@@ -39,6 +39,7 @@ _ENDINGS = {
     "started": "not finished",
     "error": "ended on an error",
     "incomplete": "items failed",
+    "excluded": "items excluded from scoring",
 }
 # These solvers send the catalogue's request and keep the response.
 _FAITHFUL_SOLVERS = ("", "generate")
@@ -366,7 +367,7 @@ class Run:
         available: Number of items in its data, whether run or not; 0 if no log has it.
         status: How it ended, in Inspect's words: `success`, `cancelled`, `error`, or `started` if
             it runs or was killed; `incomplete` if it ended well, but items failed or cannot be
-            read.
+            read, `excluded` if somebody excluded items from Inspect's figures.
         backend: Program that ran the model: lm-eval's `--model`, Inspect's provider.
         version_of_harness: Version of the harness.
         settings: Settings that can change the answers, such as `dtype`, as the log has them.
@@ -627,7 +628,7 @@ class Run:
     @property
     def interruption(self) -> str:
         """The reason why its items are not a random part of its task; empty if not interrupted."""
-        if self.status in ("success", "incomplete"):
+        if self.status in ("success", "incomplete", "excluded"):
             return ""
         log = f"{self.label} on {self.task} ({self.sources[0].name}): {self.unfinished}"
         items = f"{self.counts.total():,} of {self.expected:,} items"

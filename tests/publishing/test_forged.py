@@ -4,15 +4,21 @@ import copy
 import json
 import shutil
 from collections.abc import Callable
+from math import nan
 from pathlib import Path
 
 import pytest
+from inspect_ai import Epochs
+from inspect_ai.log import edit_score, read_eval_log, write_eval_log
+from inspect_ai.scorer import ScoreEdit
 from typer.testing import CliRunner
 
+from hkcanto import tasks
+from hkcanto_tasks import read_runs
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.tasks import task_as_run
 
-from ..reports.harness_runs import run_lm_eval
+from ..reports.harness_runs import answering_model, run_inspect, run_lm_eval
 from .conftest import LETTERS, declare, rename
 from .forging import InspectLog, Json, LmEvalLog
 from .test_publishing import WHO, publish, refused
@@ -302,6 +308,87 @@ def test_forged_logs_of_inspect(way: str, inspect: InspectLog, tmp_path: Path) -
     forge(inspect)
     said = refused(tmp_path / "out", f"org/model-7b={inspect.save()}", *WHO)
     assert why in said
+
+
+# ---------------------------------------------------------------------- honest changes of a log
+
+
+WIDE = {"COLUMNS": "300"}
+
+
+def edited(inspect: InspectLog, value: object, *, recomputed: bool = True) -> Path:
+    """Return the log after Inspect's own edit of the score of an item with a wrong answer."""
+    log = read_eval_log(str(inspect.file))
+    edit_score(
+        log,
+        inspect.wrong()["id"],
+        "judged",
+        ScoreEdit(value=value, reason="wrong_gold"),  # type: ignore[arg-type]
+        recompute_metrics=recomputed,
+    )
+    write_eval_log(log, str(inspect.file))
+    return inspect.file
+
+
+def report(log: Path) -> str:
+    done = CliRunner().invoke(app, ["report", str(log), "--full"], env=WIDE)
+    return " ".join(done.output.split())
+
+
+def test_a_score_edited_in_inspect(inspect: InspectLog, tmp_path: Path) -> None:
+    figures = [read_runs(inspect.file).runs[0].reported[(), "acc"]]
+    log = edited(inspect, {"acc": 1.0, "unparsed_rate": 0.0})
+    (run,) = read_runs(log).runs
+    figures += [run.reported[(), "acc"], run.items.values["acc"].mean()]
+    # Five answers of eight are right.
+    assert figures == [0.625, 0.75, 0.75]
+    said = report(log)
+    assert "1 scores were edited by hand" in said
+    assert "Was the log edited" not in said
+    said = refused(tmp_path / "out", f"org/model-7b={log}", *WHO)
+    assert "has a score that was edited by hand" in said
+
+
+def test_an_item_excluded_in_inspect(inspect: InspectLog, tmp_path: Path) -> None:
+    log = edited(inspect, nan)
+    (run,) = read_runs(log).runs
+    assert run.reported[(), "acc"] == pytest.approx(5 / 7)
+    assert run.items.values["acc"].mean() == pytest.approx(5 / 7)
+    said = report(log)
+    assert "1 of 8 items are excluded from scoring (wrong_gold)" in said
+    assert "Was the log edited" not in said
+    said = refused(tmp_path / "out", f"org/model-7b={log}", *WHO)
+    assert "items excluded from scoring, with 7 of 8 items" in said
+
+
+def test_a_score_edited_to_a_number_names_the_values(inspect: InspectLog) -> None:
+    said = report(edited(inspect, 1.0, recomputed=False))
+    assert "its score was edited to 1.0, but it needs a value for each of acc" in said
+
+
+@pytest.mark.parametrize("reducer", ["max", "median", "mode"])
+def test_a_reducer_of_one_epoch_is_no_departure(
+    reducer: str, inspect: InspectLog, tmp_path: Path
+) -> None:
+    for score in inspect.log["results"]["scores"]:
+        score["reducer"] = reducer
+    named = f"org/model-7b={inspect.save()}"
+    assert publish("card", tmp_path / "out", named).exit_code == 0
+
+
+@pytest.mark.parametrize("reducer", ["max", "pass_at_2"])
+def test_figures_of_a_reducer_are_not_published(reducer: str, tmp_path: Path) -> None:
+    log = run_inspect(
+        tmp_path / "log",
+        tasks.run(task="quiz"),
+        model=answering_model(lambda _: "A"),
+        epochs=Epochs(2, reducer),
+    )
+    said = report(log)
+    assert f"Inspect's figures are of the reducer {reducer}; these are means" in said
+    assert "Was the log edited" not in said
+    said = refused(tmp_path / "out", f"org/model-7b={log}", *WHO)
+    assert f"its log has figures of the reducer {reducer}, and these are means" in said
 
 
 def _answered(inspect: InspectLog, *models: str) -> Path:

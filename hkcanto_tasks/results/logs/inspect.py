@@ -57,6 +57,8 @@ _JUDGES = ("judged_translation", "judged_summary")
 _LENGTH_LIMITS = ("max_tokens", "model_length", "length")
 _ZSTANDARD = 93
 _ATTACHMENT = "attachment://"
+_SAME_OF_ONE = ("", "mean", "median", "mode", "max")
+"""The reducers that keep the value of a single epoch."""
 _HIGHEST_SCORE = 1e9  # of a judge; real ones are from 0 to 5
 _FINGERPRINT = re.compile(rb'"system_fingerprint":\s*"([^"]+)"')
 Samples = dict[str, Callable[[], Any]]
@@ -105,6 +107,14 @@ class _Log(msgspec.Struct):
     def scores(self) -> list[Json]:
         """The figures that Inspect computed, by scorer and reducer."""
         return (self.results or {}).get("scores") or []
+
+    @property
+    def means(self) -> list[Json]:
+        """The figures whose reducer is the mean, or makes the same of one epoch."""
+        same = ("", "mean")
+        if self.eval.config.get("epochs") in (None, 1):
+            same = _SAME_OF_ONE
+        return [score for score in self.scores if (score.get("reducer") or "") in same]
 
     @property
     def graders(self) -> list[_Role]:
@@ -207,6 +217,7 @@ class _Answers:
         epochs: Task, item and epoch of each sample.
         spans: The start and end of each sample that was answered by a model.
         unscored: Number of samples without a score.
+        excluded: Why samples are excluded from Inspect's figures, each with its score.
         scorers: The names of other scorers of these.
         edited: Number of samples whose score was edited afterwards.
         invalidated: Whether some sample was invalidated.
@@ -229,6 +240,7 @@ class _Answers:
         self.epochs: list[str] = []
         self.spans: list[tuple[float, float]] = []
         self.unscored = 0
+        self.excluded: list[str] = []
         self.scorers: set[str] = set()
         self.edited = 0
         self.invalidated = log.invalidated
@@ -248,8 +260,13 @@ class _Answers:
             self.unscored += 1
             self.scorers |= {*(sample.scores or {})}
             return
+        score = (sample.scores or {}).get(_SCORER, {})
+        if items.NEEDS_SCORES and score.get("value") is None:
+            # Not a number: Inspect leaves the sample out of its figures.
+            self.excluded.append(str(score.get("reason") or "no reason given"))
+            return
         self.invalidated |= bool(sample.invalidation)
-        self.edited += bool((sample.scores or {}).get(_SCORER, {}).get("history"))
+        self.edited += bool(score.get("history"))
         if not self.scored:
             self.sent = _requested(self.planned, sample)
         metadata = sample.metadata
@@ -328,7 +345,7 @@ def _run(
         created=evaluation.created,
         sources=(path,),
         items=items.items(),
-        reported=_reported(log.scores, task),
+        reported=_reported(log.means, task),
         notes=tuple(_notes(log, answers)),
         limited=picked or evaluation.config.get("limit") is not None,
         picked=picked,
@@ -381,6 +398,8 @@ def _other_model(evaluation: _Eval, answers: _Answers) -> str:
 def _status(log: _Log, answers: _Answers) -> str:
     if answers.invalidated:
         return "invalidated"
+    if log.status == "success" and answers.excluded:
+        return "excluded"
     if log.status == "success" and (answers.unscored or answers.problems):
         return "incomplete"
     return log.status
@@ -398,9 +417,12 @@ def _notes(log: _Log, answers: _Answers) -> Iterator[str]:
         yield other
     if answers.edited:
         yield f"{answers.edited} scores were edited by hand: the figures have the edited values"
-    reducers = {str(score.get("reducer") or "mean") for score in log.scores}
-    if reducers and "mean" not in reducers:
-        names = ", ".join(sorted(reducers))
+    if answers.excluded:
+        total = answers.scored + answers.unscored + len(answers.excluded)
+        reasons = ", ".join(sorted({*answers.excluded}))
+        yield f"{len(answers.excluded)} of {total} items are excluded from scoring ({reasons})"
+    if log.scores and not log.means:
+        names = ", ".join(sorted({score["reducer"] for score in log.scores}))
         yield f"Inspect's figures are of the reducer {names}; these are means over epochs"
     if answers.unscored:
         total = answers.scored + answers.unscored
@@ -681,11 +703,9 @@ def _add(items: ItemRows, sample: _LoggedSample) -> None:
     logged = scores.get(_SCORER, {}).get("metadata") or {}
     usage = sample.output.get("usage") or {}
     judgement = msgspec.convert(logged.get("judgement"), Judgement | None)
-    if judgement and scores[_SCORER].get("history"):
-        edited = msgspec.convert(scores[_SCORER]["value"], dict[str, float | None])
-        judgement = msgspec.structs.replace(
-            judgement, values={**judgement.values, **edited}
-        )
+    is_edited = bool(scores.get(_SCORER, {}).get("history"))
+    if judgement and is_edited:
+        judgement = _edited(judgement, scores[_SCORER]["value"])
     item = LoggedItem(
         sample.metadata,
         judgement,
@@ -698,8 +718,19 @@ def _add(items: ItemRows, sample: _LoggedSample) -> None:
         msgspec.convert(logged.get("requested"), tuple[str, str] | None),
     )
     if items.evidence:
-        item = item._replace(evidence=_evidence(sample))
+        item = item._replace(evidence=_evidence(sample)._replace(edited=is_edited))
     items.add(item)
+
+
+def _edited(judgement: Judgement, value: object) -> Judgement:
+    """Return a judgement with the values that somebody gave it afterwards."""
+    if not isinstance(value, dict):
+        names = ", ".join(judgement.values)
+        raise LogError(
+            f"its score was edited to {value!r}, but it needs a value for each of {names}"
+        )
+    values = msgspec.convert(value, dict[str, float | None])
+    return msgspec.structs.replace(judgement, values={**judgement.values, **values})
 
 
 class _Exchange(NamedTuple):
@@ -805,8 +836,6 @@ def _reported(scores: list[Json], task: str) -> Reported:
     metrics: Json = {}
     figures: Json = {}
     for score in reversed(scores):  # the first of several reducers counts
-        if score.get("reducer") not in (None, "", "mean"):
-            continue  # such as the maximum over epochs
         if score.get("scorer") == _SCORER:
             metrics |= score["metrics"]
         elif "mean" in score["metrics"]:  # a judge's

@@ -65,6 +65,7 @@ class Evidence(NamedTuple):
         likelihoods: The log-likelihood of each continuation.
         models: The model that answered, in each place that has it.
         chat_template: The text of the chat template; empty if it was not logged.
+        edited: Whether somebody edited the score afterwards, by the log's own record.
     """
 
     requests: Sequence[Request] = ()
@@ -72,6 +73,7 @@ class Evidence(NamedTuple):
     likelihoods: Sequence[float] = ()
     models: Sequence[str] = ()
     chat_template: str = ""
+    edited: bool = False
 
 
 class LoggedItem(NamedTuple):

@@ -254,6 +254,11 @@ def _refusal_of_unchecked(run: Run) -> str:
     """Return that a log has no figures to compare with ours."""
     if harness_agreement(run).equal:
         return ""
+    if run.sent.reducer not in ("", "mean"):
+        return (
+            f"its log has figures of the reducer {run.sent.reducer}, and these are means. "
+            "Run it without --epochs-reducer."
+        )
     return (
         f"its log has no figures of {run.harness} to check against. Run it to the end."
     )
