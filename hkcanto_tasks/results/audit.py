@@ -14,10 +14,12 @@ from typing import Any, NamedTuple
 from ..errors import HKCantoError
 from ..judgements import Judgement
 from ..kinds.base import Kind
+from ..kinds.judged import Judged
 from ..prompts import Prompt
 from ..samples import Sample
 from ..signatures import Signature, parse_signature
-from ..tasks import LoadedTask, load_task
+from ..signing import signature_of
+from ..tasks import LoadedTask, load_task, task_as_run
 from .logs import read_log
 from .logs.checking import kind_of, options_of, published_signature
 from .logs.inspect import conversation_text
@@ -35,6 +37,7 @@ _log = logging.getLogger("hkcanto")
 _TAKE_LOG_AS_WRITTEN = (
     "Take the log as it was written, or score it again: hkcanto rescore."
 )
+_OTHER_VALUES = "has other values in the log than its answer gives"
 _FIELDS = [name for name in Sample.__struct_fields__ if name != "reasoning"]
 """The fields of an item that a log has."""
 
@@ -124,6 +127,86 @@ def _fault_of_release(run: Run, release: LoadedTask) -> str:
     return ""
 
 
+# ---------------------------------------------------------------------- judgements
+
+
+def misjudged(run: Run) -> str:
+    """Return which judgement in a run's logs does not follow from the answer; empty if all do.
+
+    Judgements by other rules than this version's are believed, and so are scores that somebody
+    edited by the log's own record.
+    """
+    collectors = list[_JudgedRows]()
+
+    def new_rows(signature: Signature) -> ItemRows:
+        if signature.task != run.task or not _is_of_these_rules(signature):
+            return ItemRows(task_as_run(signature.task, shots=signature.shots))
+        collectors.append(_JudgedRows(signature))
+        return collectors[-1]
+
+    for source in run.sources:
+        for _ in read_log(source, new_rows):
+            pass
+    for rows in collectors:
+        if rows.changed:
+            what = f"{rows.changed[0]} {_OTHER_VALUES}"
+            others = len(rows.changed) - 1
+            if others:
+                what += f", and so have {others:,} more"
+            return f"{what}. {_TAKE_LOG_AS_WRITTEN}"
+    return ""
+
+
+def _is_of_these_rules(signature: Signature) -> bool:
+    """Return whether answers were read and judged by the rules of this version."""
+    try:
+        kind = kind_of(signature)
+        ours = signature_of(kind, signature.data)
+    except HKCantoError:
+        return False  # a contradiction, which the run names
+    if isinstance(kind, Judged):
+        rubric = dict(signature.options).get("rubric", "none")
+        if rubric != kind.rubric_hash:
+            return False
+    theirs = signature.read, signature.metric, signature.version
+    return theirs == (ours.read, ours.metric, ours.version)
+
+
+def _is_changed(item: LoggedItem, judged: Judgement) -> bool:
+    """Return whether a logged judgement has other values than the answer gives."""
+    return bool(item.judgement and item.judgement.outcome != judged.outcome)
+
+
+class _JudgedRows(ItemRows):
+    """The items of a log, each judged again as it is read.
+
+    Args:
+        signature: The signature in the log.
+
+    Attributes:
+        changed: The items whose judgement does not follow from the answer.
+    """
+
+    def __init__(self, signature: Signature) -> None:
+        kind = kind_of(signature)
+        # A log-likelihood is logged only as evidence.
+        super().__init__(kind, evidence=not kind.is_generative)
+        self.changed: list[str] = []
+        self._rubric = dict(signature.options).get("rubric", "none")
+
+    def add(self, item: LoggedItem) -> None:
+        """Judge an answer again; see `ItemRows.add`."""
+        super().add(item)
+        has_answer = self.kind.is_generative or item.evidence.likelihoods
+        if has_answer and not item.edited:
+            judged = judged_again(self.kind, item, self._rubric)
+            if _is_changed(item, judged):
+                self.changed.append(item.sample.id)
+
+
+# ---------------------------------------------------------------------- all items
+
+
 class _AuditedRows(ItemRows):
     """The items of a log, each checked as it is read.
 
@@ -182,11 +265,9 @@ class _AuditedRows(ItemRows):
         for request in evidence.requests:
             if request.settings and not self._are_settings(request.settings):
                 return "was asked with other settings than the items before"
-        if evidence.edited:
+        if item.edited:
             return "has a score that was edited by hand"
-        if item.judgement and item.judgement.outcome != judged.outcome:
-            return "has other values in the log than its answer gives"
-        return ""
+        return _OTHER_VALUES if _is_changed(item, judged) else ""
 
     def _are_settings(self, settings: Mapping[str, Any]) -> bool:
         """Return whether these are the settings of the first request."""

@@ -11,7 +11,7 @@ import pytest
 from inspect_ai import Epochs
 from inspect_ai.log import edit_score, read_eval_log, write_eval_log
 from inspect_ai.scorer import ScoreEdit
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from hkcanto import tasks
 from hkcanto_tasks import read_runs
@@ -364,6 +364,63 @@ def test_an_item_excluded_in_inspect(inspect: InspectLog, tmp_path: Path) -> Non
 def test_a_score_edited_to_a_number_names_the_values(inspect: InspectLog) -> None:
     said = report(edited(inspect, 1.0, recomputed=False))
     assert "its score was edited to 1.0, but it needs a value for each of acc" in said
+
+
+# ---------------------------------------------------------------------- gates
+
+
+def gate(before: Path, after: Path) -> Result:
+    """Return the result of a gate that a run passes if its judgements are believed."""
+    command = ["compare", f"a={before}", f"b={after}", "--gate", "99"]
+    return CliRunner().invoke(app, command, env=WIDE)
+
+
+@pytest.mark.parametrize("log", ["lm_eval", "inspect"])
+def test_judgements_that_were_changed_with_the_figures_pass_no_gate(
+    log: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    changed: LmEvalLog | InspectLog = request.getfixturevalue(log)
+    before = tmp_path / "before"
+    shutil.copytree(changed.file.parent, before)
+    right = {"acc": 1.0, "unparsed_rate": 0.0}
+    for sample in changed.samples:
+        if isinstance(changed, InspectLog):
+            judged = changed.judged(sample)
+            judged["value"] = right
+            judged["metadata"]["judgement"]["values"] = right
+        else:
+            sample["doc"]["judgement"]["values"] = right
+            sample["acc"] = 1.0
+    changed.save()
+    done = gate(before, changed.file)
+    said = " ".join(done.output.split())
+    assert "Gate without a verdict" in said
+    # Three of eight answers are wrong.
+    assert (
+        "has other values in the log than its answer gives, and so have 2 more" in said
+    )
+    assert done.exit_code == 2
+
+
+def test_an_honest_run_passes_its_gate(lm_eval: LmEvalLog, tmp_path: Path) -> None:
+    before = tmp_path / "before"
+    shutil.copytree(lm_eval.file.parent, before)
+    rename(before / lm_eval.file.name, "org/older-7b")
+    done = gate(before, lm_eval.file)
+    assert done.exit_code == 0, done.output
+
+
+def test_scores_edited_in_inspect_are_named_beside_a_gate(
+    inspect: InspectLog, tmp_path: Path
+) -> None:
+    before = tmp_path / "before"
+    shutil.copytree(inspect.file.parent, before)
+    done = gate(before, edited(inspect, {"acc": 1.0, "unparsed_rate": 0.0}))
+    assert done.exit_code == 0
+    assert "1 scores were edited by hand" in done.output
+
+
+# ---------------------------------------------------------------------- reducers
 
 
 @pytest.mark.parametrize("reducer", ["max", "median", "mode"])

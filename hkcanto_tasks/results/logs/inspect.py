@@ -111,10 +111,9 @@ class _Log(msgspec.Struct):
     @property
     def means(self) -> list[Json]:
         """The figures whose reducer is the mean, or makes the same of one epoch."""
-        same = ("", "mean")
-        if self.eval.config.get("epochs") in (None, 1):
-            same = _SAME_OF_ONE
-        return [score for score in self.scores if (score.get("reducer") or "") in same]
+        of_one = self.eval.config.get("epochs") in (None, 1)
+        names = _SAME_OF_ONE if of_one else ("", "mean")
+        return [score for score in self.scores if (score.get("reducer") or "") in names]
 
     @property
     def graders(self) -> list[_Role]:
@@ -716,9 +715,10 @@ def _add(items: ItemRows, sample: _LoggedSample) -> None:
         truncated,
         _prompt(sample) if items.texts else "",
         msgspec.convert(logged.get("requested"), tuple[str, str] | None),
+        edited=is_edited,
     )
     if items.evidence:
-        item = item._replace(evidence=_evidence(sample)._replace(edited=is_edited))
+        item = item._replace(evidence=_evidence(sample))
     items.add(item)
 
 

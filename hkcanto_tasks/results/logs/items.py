@@ -65,7 +65,6 @@ class Evidence(NamedTuple):
         likelihoods: The log-likelihood of each continuation.
         models: The model that answered, in each place that has it.
         chat_template: The text of the chat template; empty if it was not logged.
-        edited: Whether somebody edited the score afterwards, by the log's own record.
     """
 
     requests: Sequence[Request] = ()
@@ -73,7 +72,6 @@ class Evidence(NamedTuple):
     likelihoods: Sequence[float] = ()
     models: Sequence[str] = ()
     chat_template: str = ""
-    edited: bool = False
 
 
 class LoggedItem(NamedTuple):
@@ -90,6 +88,7 @@ class LoggedItem(NamedTuple):
         prompt: The prompt as sent.
         requested: Hashes of the request as sent and of the catalogue's, if logged.
         evidence: The log's record of its request and response, if the collector wants it.
+        edited: Whether somebody edited the judgement afterwards, by the log's own record.
     """
 
     sample: Sample
@@ -102,6 +101,7 @@ class LoggedItem(NamedTuple):
     prompt: str = ""
     requested: tuple[str, str] | None = None
     evidence: Evidence = Evidence()
+    edited: bool = False
 
 
 class _ItemRow(NamedTuple):

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from ...catalogue import chosen_tasks, named_tasks
 from ...errors import ComparisonError, OptionError
+from ..audit import misjudged
 from ..frames import effect_rows
 from ..logs import read_runs
 from ..runs import Run, SkippedLog
@@ -207,6 +208,8 @@ def _untrusted(groups: Sequence[_Group]) -> Iterator[str]:
         for run in runs:
             for text in run.contradictions:
                 yield f"{run_title(run)}: {text}."
+            if text := misjudged(run):
+                yield f"{run_title(run)}: {text}"
         for text in _shared_responses(runs):
             yield f"{task_title(runs[0])}: {text}"
 
