@@ -563,6 +563,32 @@ def test_decoding_that_is_not_the_tasks(lm_eval: LmEvalLog, tmp_path: Path) -> N
     assert f"| Quiz, 0-shot, {departure} |" in card.read_text("utf-8")
 
 
+@pytest.mark.parametrize(
+    ("settings", "departure"),
+    [
+        ({"guided_choice": ["A", "B"]}, "with guided_choice"),
+        ({"until": ["完"]}, "other stop texts"),
+        ({"reasoning_effort": "high"}, "reasoning effort high"),
+        ({"do_sample": True, "temperature": 0.7}, "temperature 0.7"),
+    ],
+)
+def test_decoding_is_named_on_cards_and_boards(
+    settings: Json, departure: str, lm_eval: LmEvalLog, tmp_path: Path
+) -> None:
+    assert departure not in board_page(lm_eval.save(), tmp_path)
+    for sample in lm_eval.samples:
+        sample["arguments"]["gen_args_0"]["arg_1"] |= settings
+    log = lm_eval.save()
+    assert publish("card", tmp_path / "out", log).exit_code == 0
+    (card,) = (tmp_path / "out").rglob("card.md")
+    assert f"| Quiz, 0-shot, {departure} |" in card.read_text("utf-8")
+    assert publish("eee", tmp_path / "records", log, *WHO).exit_code == 0
+    for folder, standing in ((log, "Checked"), (tmp_path / "records", "Self-reported")):
+        page = board_page(folder, tmp_path)
+        assert standing in page
+        assert f"({departure})" in page
+
+
 def test_decoding_that_was_not_logged_is_no_departure(
     inspect: InspectLog, tmp_path: Path
 ) -> None:

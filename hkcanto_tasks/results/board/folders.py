@@ -9,7 +9,7 @@ from ...errors import HKCantoError, on_disk
 from ..logs import argument, logs_in, read_runs
 from ..logs.checking import published_signature
 from ..logs.items import UNREADABLE, reason
-from ..publishing.runs import publishable_runs
+from ..publishing.runs import DEPARTURE, publishable_runs, unusual_decoding
 from ..runs import Run
 from ..statistics.estimates import value_of
 from .records import PublishedResult, read_record, refuse_other_items
@@ -163,6 +163,7 @@ def _result_of_run(run: Run, source: str) -> PublishedResult | LeftOut:
     settings = {"harness": run.harness, **dict(run.settings)}
     for name in sorted(run.generation):
         settings[name] = str(run.generation[name])
+    settings[DEPARTURE] = unusual_decoding(run)
     return PublishedResult(
         standing="checked" if run.compared else "not compared",
         model=run.model,

@@ -18,6 +18,7 @@ from ...kinds.base import Kind
 from ...signing import signature_of
 from ...tasks import task_as_run
 from ..published import PublishedColumn, published_tables
+from ..publishing.runs import DEPARTURE
 from ..reports.blocks import unit_of
 from ..reports.renderers.formatting import interval_text, value_text
 from ..reports.renderers.page import code, environment
@@ -172,7 +173,8 @@ def _labelled(results: Results) -> Iterator[PublishedResult]:
     for result in results:
         model = _model_name(result, models_by_look[_look(result.model)])
         settings = {"by": result.by, **result.settings}
-        settings.pop("revision", None)  # It is in the name.
+        for name in ("revision", DEPARTURE):  # They are in the name.
+            settings.pop(name, None)
         run = replace(result, model=model, settings=settings)
         runs_by_model[result.standing, model].append(run)
     for runs in runs_by_model.values():
@@ -192,11 +194,13 @@ def _look(model: str) -> str:
 
 
 def _model_name(result: PublishedResult, look_alikes: Sequence[str]) -> str:
-    """Return a model's name with its revision and the models that it must not be taken for."""
+    """Return a model's name with its revision and decoding, and which model it is not."""
     name = result.model
     revision = result.settings.get("revision", "main")
     if revision != "main":
         name += f"@{revision}"
+    if departure := result.settings.get(DEPARTURE):
+        name += f" ({departure})"
     others = [model for model in look_alikes if model != result.model]
     if others:
         name += f" (not {', not '.join(others)})"

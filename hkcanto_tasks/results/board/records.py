@@ -20,7 +20,7 @@ from ...kinds.base import Kind
 from ...signatures import OUTSIDE_THE_PROTOCOL, Signature
 from ..logs.checking import published_signature, uneven_votes
 from ..publishing.eee import LIBRARIES, UNITS
-from ..publishing.runs import MODEL
+from ..publishing.runs import DEPARTURE, MODEL
 from ..runs import UNREAD
 from ..statistics.intervals import Estimate, published_estimate
 
@@ -225,6 +225,8 @@ def _settings(file: _File, harness: str) -> dict[str, str]:
     arguments = generation.get("generation_args", {})
     for name in sorted(arguments):
         settings[name] = str(arguments[name])
+    details = generation.get("additional_details", {})
+    settings[DEPARTURE] = str(details.get(DEPARTURE, ""))
     return settings
 
 

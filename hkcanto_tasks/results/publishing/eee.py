@@ -22,6 +22,7 @@ from ..runs import Run
 from ..statistics.estimates import value_of
 from ..statistics.intervals import Estimate
 from .runs import (
+    DEPARTURE,
     NotPublishable,
     Publication,
     Publisher,
@@ -265,7 +266,7 @@ def _generation(run: Run) -> dict[str, object]:
         arguments["reasoning"] = True
     details = {"shots": str(run.shots), **run.options}
     if departure := unusual_decoding(run):
-        details["not_as_the_task"] = departure
+        details[DEPARTURE] = departure
     return {"generation_args": arguments, "additional_details": details}
 
 

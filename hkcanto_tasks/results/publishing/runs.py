@@ -38,6 +38,9 @@ _PUBLIC_SETTINGS = (
 # If there is an adapter, lm-eval names the model after it; `pretrained` is then the base model.
 _WEIGHTS = ("peft", "delta", "lora_local_path", "pretrained", "model_path")
 _WEIGHTS_BESIDE_NAME = ("revision", "subfolder", "peft", "delta")
+DEPARTURE = "not_as_the_task"
+"""The name in a record, and on a board, of `unusual_decoding`."""
+
 _FIRST_RUNS = datetime(2020, 1, 1, tzinfo=UTC)
 _CLOCKS_DIFFER = timedelta(days=1)
 _UNSET = ("None", "False")
