@@ -292,6 +292,21 @@ def test_a_part_is_counted_by_the_published_rows_of_its_set(
     assert why in board(results.folder).output
 
 
+@pytest.mark.parametrize("part", [1.0, 0.0])
+def test_a_part_has_no_more_right_or_wrong_answers_than_the_whole(
+    part: float, results: Results, board: Board
+) -> None:
+    # Half of all 26,368 answers are right: neither all nor none of 14,797 can be.
+    results.add(task="hkmmlu", skill=0.5)
+    assert board(results.folder, "--check").status == 0
+    wrong = of("acc_hk_specific", score=part)
+    results.add("org/other", task="hkmmlu", skill=0.5, change=wrong)
+    made = board(results.folder, "--check")
+    assert made.status == 1
+    said = r"it contradicts itself: acc is 0\.[45]\d+, but acc_hk_specific is [01] "
+    assert re.search(said, " ".join(made.output.split()))
+
+
 def test_all_of_a_part_may_be_right_although_other_answers_are_unread(
     results: Results, board: Board
 ) -> None:

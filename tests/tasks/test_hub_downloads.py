@@ -13,9 +13,11 @@ from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
 import pytest
+from typer.testing import CliRunner
 
 from hkcanto_tasks import load_task
 from hkcanto_tasks.catalogue import find_benchmark
+from hkcanto_tasks.cli import app
 from hkcanto_tasks.data.fetch import DataFolder
 from hkcanto_tasks.data.locating import locate
 from hkcanto_tasks.data.releases import HubDataset
@@ -228,6 +230,25 @@ def test_a_hub_that_falls_silent_or_trickles_is_given_up(
     assert time.monotonic() - start < 5
     monkeypatch.setattr("hkcanto_tasks.data.fetch._GRACE", 20)
     at().fetch()
+
+
+@pytest.mark.parametrize("place", ["the list of files", "a file"])
+def test_a_hub_that_never_ends_is_given_up_by_the_command(
+    place: str, server: WebServer, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hkcanto_tasks.data.fetch._GRACE", 0.5)
+    publish(server, FIRST, {"README.md": "# HKMMLU\n"}, "chuxuecao/HKMMLU")
+    addresses = {
+        "the list of files": "/api/datasets/chuxuecao/HKMMLU",
+        "a file": f"/datasets/chuxuecao/HKMMLU/resolve/{FIRST}/README.md",
+    }
+    server.answers[addresses[place]] = Answer(endless=True)
+    start = time.monotonic()
+    done = CliRunner().invoke(app, ["data", "fetch", "hkmmlu"])
+    assert time.monotonic() - start < 5
+    assert done.exit_code == 1
+    assert "it was too slow: nothing was complete in" in " ".join(done.output.split())
+    assert not [path for path in cache.rglob("*.md") if path.is_file()]
 
 
 def test_a_busy_hub_is_asked_again(

@@ -3,6 +3,7 @@
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -20,6 +21,8 @@ class Answer:
     """Whether it stops sending after half of the body."""
     drips: bool = False
     """Whether the whole answer, including headers, is sent one byte at a time."""
+    endless: bool = False
+    """Whether it sends spaces without an end."""
     first: Sequence["Answer"] = ()
     """Answers to the first requests, in order."""
 
@@ -77,6 +80,9 @@ class WebServer:
         if answer.drips and handler.command == "GET":
             self._drip(handler, answer.body)
             return
+        if answer.endless:
+            self._send_without_end(handler)
+            return
         announced = len(answer.body) if answer.announced is None else answer.announced
         handler.send_response(answer.status)
         for name, value in {**answer.headers, "Content-Length": str(announced)}.items():
@@ -93,6 +99,14 @@ class WebServer:
             handler.wfile.write(answer.body)
         if answer.hangs or announced != len(answer.body):
             handler.close_connection = True
+
+    def _send_without_end(self, handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.end_headers()
+        handler.close_connection = True
+        with suppress(OSError):  # the client is gone
+            while not self._stop.wait(0.02):
+                handler.wfile.write(b" " * 1024)
 
     def _drip(self, handler: BaseHTTPRequestHandler, body: bytes) -> None:
         head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n\r\n"
