@@ -229,7 +229,7 @@ WRONG = {
     'labels = ["a", "b", "a"]\n': "names a label twice",
     'labels = { a = ["x"], b = ["x"] }\n': "'x' is a word of two labels",
     'labels = { a = { data = 1 }, b = { data = "1" } }\n': "the data's '1' for both 'a' and 'b'",
-    "labels = { a = { date = 1 }, b = [] }\n": "unknown field `date`",
+    "labels = { a = { date = 1 }, b = [] }\n": "has an unknown key date",
 }
 
 
