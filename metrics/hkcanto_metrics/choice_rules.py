@@ -336,7 +336,7 @@ def is_as_asked(
     view: Statements,
     place: int,
 ) -> bool:
-    """Whether a clause after a place says nothing but what the question asks for."""
+    """Whether a clause after a place says only what the question asks for."""
     clause = SAYS["clause_end"].split(view.text[place:])[0]
     return "?" not in clause and words_of(clause) <= view.shown.words
 

@@ -382,7 +382,7 @@ class TranslationReader(PieceReader):
         run: _Block,
         shorter: _Block,
     ) -> bool:
-        """Whether the first piece of a run is no part of the translation in the others."""
+        """Whether the translation is in the other pieces of a run, and the first one is beside it."""
         first, second = run.pieces[:2]
         if first.text.endswith(COLONS) or second.text.startswith(_REMARK):
             return False
@@ -396,7 +396,7 @@ class TranslationReader(PieceReader):
         run: _Block,
         end: int,
     ) -> bool:
-        """Whether the next line goes on with the text: it is no paragraph and repeats nothing."""
+        """Whether the next line goes on with the text, neither a new paragraph nor a repetition."""
         if end == len(block.pieces):
             return False
         below = block.pieces[end]

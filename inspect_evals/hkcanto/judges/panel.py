@@ -243,7 +243,7 @@ async def ask_judge(
     return Verdict({}, {**judge_record, "failure": failure})
 
 
-# What is wrong with a field of a form, by the name of pydantic's error.
+# The faults of a form's field, by the names of pydantic's errors.
 _PROBLEMS = {
     "missing": "it is missing",
     "extra_forbidden": "the form has no such field",
