@@ -610,7 +610,7 @@ def test_a_verdict_names_each_task_with_its_loss_and_what_would_decide_it(compar
     )
     text = compared(*runs, gate=50)[0].sections[0].blocks[0].text
     assert text == (
-        "Gate passed: b is less than 50 points worse than a on all 2 tasks: the closest, "
+        "Gate passed: b is not 50 points worse than a on all 2 tasks: the least certain, "
         "Jyutping grapheme-to-phoneme loses at most 9.5."
     )
 

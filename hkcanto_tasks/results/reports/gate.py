@@ -228,8 +228,8 @@ def sentence(gate: Gate) -> str:
     if gate.verdict == "undecided":
         return f"Gate undecided: too few items to tell whether {candidate} is {by_how_much}: {losses}."
     if len(tasks) > 1:
-        losses = f"the closest, {_loss_text(gate, tasks[0])}"
-    return f"Gate passed: {candidate} is less than {by_how_much}: {losses}."
+        losses = f"the least certain, {_loss_text(gate, tasks[0])}"
+    return f"Gate passed: {candidate} is not {by_how_much}: {losses}."
 
 
 def _sides(gate: Gate) -> tuple[str, str]:
@@ -339,7 +339,10 @@ def gate_section(gate: Gate) -> Section:
         columns = [(column, attrgetter(field)) for field, column in _COLUMNS.items()]
         if len({task.compared for task in gate.tasks}) > 1:
             columns.append((_COMPARED, attrgetter("compared")))
-        title = f"Loss in points, task by task (δ = {gate.delta:g})"
+        title = (
+            "Loss in points, task by task "
+            f"(tolerance {gate.delta:g}; a loss below 0 is a gain)"
+        )
         tasks = [task for answer in _ORDER for task in gate.having(answer)]
         blocks += map(Note, remarks(gate))
         blocks.append(table("gate", title, tasks, columns))
