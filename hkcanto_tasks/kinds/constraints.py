@@ -20,6 +20,7 @@ from hkcanto_metrics.constraints import (
     read_constraints,
     read_ifeval,
 )
+from hkcanto_metrics.constraints.language import OWN_LANGUAGES
 from hkcanto_metrics.reasoning import Reasoned
 
 from ..data.tables import LeftOutRow, Row
@@ -140,8 +141,8 @@ def _refuse_languages(
             (constraint,) = read_ifeval([_LANGUAGE], [{"language": language}])
         except ValueError:
             raise LeftOutRow(row.where, what) from None
-        is_code = len((constraint.args or {})["language"]) == len("de")
-        if is_code and find_spec("py3langid") is None:
+        is_ours = (constraint.args or {})["language"] in OWN_LANGUAGES
+        if not is_ours and find_spec("py3langid") is None:
             raise LeftOutRow(row.where, f"{what} (pip install 'hkcanto[languages]')")
 
 

@@ -39,14 +39,18 @@ def _register_as(
 
 def _hint_at_unknown_tasks() -> None:
     """Say what an unknown task of ours in Inspect's command may mean; Inspect only says it has none."""
-    if not in_command():
-        return
+    asked = [
+        name
+        for option, name in pairwise(sys.argv)
+        if name.startswith("hkcanto/") and not option.startswith("-")
+    ]
+    if not asked or not in_command():
+        return  # before the catalogue is read, which most commands do not need
     by_name = named_tasks(with_sets=True)
     known = {inspect_name(task).partition(" ")[0] for task in by_name.values()}
     known.add("hkcanto/run")
-    for option, name in pairwise(sys.argv):
-        is_value = option.startswith("-")
-        if is_value or not name.startswith("hkcanto/") or name in known:
+    for name in asked:
+        if name in known:
             continue
         task = by_name.get(name.removeprefix("hkcanto/"))
         hint = did_you_mean(name, known - {""})

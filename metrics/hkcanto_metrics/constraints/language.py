@@ -44,14 +44,14 @@ _CHINESE_NUMBER = re.compile(
 )
 
 
-_OWN = ["cantonese", "written_chinese", "english"]
+OWN_LANGUAGES = ["cantonese", "written_chinese", "english"]
 # The languages of IFEval besides English.
 _CODES = "ar bg bn de es fa fi gu hi it kn ko mr ne pa pt ru sw ta te th ur vi"
 Language = Annotated[
     str,
     Meta(
-        pattern=f"^({'|'.join(_OWN + _CODES.split())})$",
-        description=f"{', '.join(_OWN)} or a code: {_CODES}",
+        pattern=f"^({'|'.join(OWN_LANGUAGES + _CODES.split())})$",
+        description=f"{', '.join(OWN_LANGUAGES)} or a code: {_CODES}",
     ),
 ]
 
@@ -75,7 +75,7 @@ def language(answer: str, *, language: Language) -> bool:
         >>> language("他們回家了。", language="cantonese")
         False
     """
-    if language not in _OWN:
+    if language not in OWN_LANGUAGES:
         identify_code = _identifier(language)
         return identify_code(reading.CODE.sub("", answer)) == language
     identified = identify_language(answer).language
