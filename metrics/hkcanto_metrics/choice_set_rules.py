@@ -100,10 +100,7 @@ def alternatives(view: Statements) -> Decision | None:
     return None
 
 
-def _both(
-    view: Statements,
-    either: Mention,
-) -> Decision | None:
+def _both(view: Statements, either: Mention) -> Decision | None:
     """Two options joined by "or", if the response says below that both are right."""
     later = [mention for mention in view.mentions if mention.start > either.end]
     if not later and len(either.letters) == 2:
@@ -147,30 +144,19 @@ def headed_lists(view: Statements) -> Decision | None:
     return _listed_right(view, chosen, lists["wrong"])
 
 
-def _broken_off(
-    line: str,
-    kind: str,
-    chosen: set[str],
-) -> Decision | None:
+def _broken_off(line: str, kind: str, chosen: set[str]) -> Decision | None:
     """No decision below a line that is not of a list: a further heading, or another's view."""
     is_open = kind == "heading" or SAYS["not_own"].search(line)
     return unread("undecided") if chosen and is_open else None
 
 
-def _is_doubtful_item(
-    line: str,
-    item: re.Match[str],
-    is_chosen: bool,
-) -> bool:
+def _is_doubtful_item(line: str, item: re.Match[str], is_chosen: bool) -> bool:
     """Whether an item of a list is held for possible only, or wrong below words for right ones."""
     is_refuted = is_chosen and SAYS["refuted"].match(line, item.end())
     return bool(is_refuted or SAYS["hedged"].search(line))
 
 
-def _kind_of_line(
-    view: Statements,
-    line: str,
-) -> str:
+def _kind_of_line(view: Statements, line: str) -> str:
     """Return what a line beside the items does: head a list, name options, or remark on them."""
     words = line.strip()
     if SAYS["list_of_right"].fullmatch(words):
@@ -185,9 +171,7 @@ def _kind_of_line(
 
 
 def _listed_right(
-    view: Statements,
-    chosen: set[str],
-    rejected: set[str],
+    view: Statements, chosen: set[str], rejected: set[str]
 ) -> Decision | None:
     """The decision of a list of right options beside one of wrong options."""
     if not chosen:
@@ -199,10 +183,7 @@ def _listed_right(
     return Decision(frozenset(chosen), "listed")
 
 
-def _is_denied_heading(
-    view: Statements,
-    line: str,
-) -> bool:
+def _is_denied_heading(view: Statements, line: str) -> bool:
     """Whether a line announces options that are not right, or only in part."""
     if view.shown.denied or not line.rstrip().endswith(":"):
         return False
@@ -232,10 +213,7 @@ def only_named(view: Statements) -> Decision | None:
     return Decision(last.letters, "stated", last) if is_one else None
 
 
-def _are_all_but_rest(
-    view: Statements,
-    rest: re.Match[str],
-) -> bool:
+def _are_all_but_rest(view: Statements, rest: re.Match[str]) -> bool:
     """Whether options have what the question asks for, and as many as are left do not."""
     named = letters_of(view.mentions)
     left = len(view.shown.texts) - len(named)
@@ -270,10 +248,7 @@ def listed_above(view: Statements) -> Decision | None:
     return Decision(letters, "listed") if is_some else None
 
 
-def _goes_on(
-    mentions: list[Mention],
-    letters: frozenset[str],
-) -> bool:
+def _goes_on(mentions: list[Mention], letters: frozenset[str]) -> bool:
     """Whether mentions do more than to call other options wrong."""
     is_other = letters_of(mentions) & letters
     return bool(is_other) or any(mention.stance != REFUTED for mention in mentions)
@@ -300,11 +275,7 @@ def last_lines(view: Statements) -> Decision | None:
     return Decision(letters, "last line") if is_conclusion else None
 
 
-def _calls_right(
-    view: Statements,
-    listed: list[Mention],
-    start: int,
-) -> bool:
+def _calls_right(view: Statements, listed: list[Mention], start: int) -> bool:
     """Whether a line is an enumeration that is called right, after a few words."""
     if listed[0].start - start > _LEAD:
         return False
@@ -329,11 +300,7 @@ def _last_list(view: Statements) -> list[Mention]:
     return [] if view.continues_list(listed[0]) else listed
 
 
-def _is_item_above(
-    view: Statements,
-    mention: Mention,
-    item: Mention,
-) -> bool:
+def _is_item_above(view: Statements, mention: Mention, item: Mention) -> bool:
     """Whether a mention is alone in the line above an item, and earlier in the alphabet."""
     line = view.line_start(mention)
     if view.text[line : mention.start].strip(AROUND + "-"):
@@ -343,10 +310,7 @@ def _is_item_above(
     return view.ends_line(mention) and is_above and is_earlier
 
 
-def _has_property_asked(
-    view: Statements,
-    rest: str,
-) -> bool:
+def _has_property_asked(view: Statements, rest: str) -> bool:
     """Whether the words after an enumeration repeat the question's property."""
     said = SAYS["described"].match(rest)
     if not said or SAYS["asks_negatively"].search(view.shown.asked):
@@ -377,10 +341,7 @@ def only_a_list(view: Statements) -> Decision | None:
 
 
 def _is_enumeration(
-    view: Statements,
-    listed: list[Mention],
-    start: int,
-    end: int,
+    view: Statements, listed: list[Mention], start: int, end: int
 ) -> bool:
     """Whether a part of the response is only these mentions and what joins them."""
     starts = [*(mention.start for mention in listed), end]
@@ -413,11 +374,7 @@ def stated_set(view: Statements) -> Decision | None:
     return Decision(letters, "stated")
 
 
-def _beginning(
-    view: Statements,
-    decisions: list[Mention],
-    last: Mention,
-) -> Mention:
+def _beginning(view: Statements, decisions: list[Mention], last: Mention) -> Mention:
     """Where the enumeration of the last decision begins: in its sentence, after what it rejects."""
     first = next(mention for mention in decisions if mention.sentence == last.sentence)
     for rejected in view.with_stance(REFUTED):
@@ -426,20 +383,13 @@ def _beginning(
     return first
 
 
-def _is_miscounted(
-    view: Statements,
-    begin: Mention,
-    letters: frozenset[str],
-) -> bool:
+def _is_miscounted(view: Statements, begin: Mention, letters: frozenset[str]) -> bool:
     """Whether the response says before that another number of options is right."""
     count = SAYS["number_right"].search(view.text, 0, begin.start)
     return bool(count and parse_number(count["count"]) != len(letters))
 
 
-def _joined_to(
-    view: Statements,
-    begin: Mention,
-) -> tuple[frozenset[str], int]:
+def _joined_to(view: Statements, begin: Mention) -> tuple[frozenset[str], int]:
     """The options joined to a mention in one enumeration, and where it ends."""
     letters, end = begin.letters, begin.end
     for mention in view.mentions:
@@ -457,11 +407,7 @@ def _joined_to(
 
 
 def _is_unsettled(
-    view: Statements,
-    last: Mention,
-    begin: Mention,
-    letters: frozenset[str],
-    end: int,
+    view: Statements, last: Mention, begin: Mention, letters: frozenset[str], end: int
 ) -> bool:
     """Whether other options may be right, or some of these may not be."""
     later = [mention for mention in view.mentions if mention.start > end]
@@ -476,11 +422,7 @@ def _is_unsettled(
     return not _is_certain(view, last, letters)
 
 
-def _is_certain(
-    view: Statements,
-    last: Mention,
-    letters: frozenset[str],
-) -> bool:
+def _is_certain(view: Statements, last: Mention, letters: frozenset[str]) -> bool:
     """Whether a decision for some of the options leaves no other one open."""
     if last.stance == CHOSEN or len(letters) > 1:
         return True
@@ -489,21 +431,14 @@ def _is_certain(
     return not _is_one_of_several(view, last, letters)
 
 
-def _is_said_alone(
-    view: Statements,
-    last: Mention,
-    letters: frozenset[str],
-) -> bool:
+def _is_said_alone(view: Statements, last: Mention, letters: frozenset[str]) -> bool:
     """Whether the response says that only this option is right, and calls no other one right."""
     accepted = [mention for mention in view.mentions if mention.stance >= AFFIRMED]
     lead = view.words_around(last).lead
     return letters_of(accepted) <= letters and bool(SAYS["only"].search(lead))
 
 
-def _contradicts(
-    mention: Mention,
-    letters: frozenset[str],
-) -> bool:
+def _contradicts(mention: Mention, letters: frozenset[str]) -> bool:
     """Whether a mention calls another option right, or one of these wrong."""
     if mention.stance >= AFFIRMED:
         return not mention.letters <= letters
@@ -511,9 +446,7 @@ def _contradicts(
 
 
 def _is_one_of_several(
-    view: Statements,
-    last: Mention,
-    letters: frozenset[str],
+    view: Statements, last: Mention, letters: frozenset[str]
 ) -> bool:
     """Whether the response leaves open another option than the one that it concludes."""
     every = frozenset(view.shown.texts)
@@ -550,10 +483,7 @@ def all_or_rest(view: Statements) -> Decision | None:
     return None
 
 
-def _counted_out(
-    view: Statements,
-    rest: re.Match[str],
-) -> frozenset[str]:
+def _counted_out(view: Statements, rest: re.Match[str]) -> frozenset[str]:
     """The options named before "the remaining two", if that is how many others there are."""
     count = rest["rest"] or rest["remaining"]
     named = letters_of(view.mentions)
@@ -565,9 +495,7 @@ def _counted_out(
 
 
 def _all_but(
-    view: Statements,
-    but: re.Match[str],
-    gone: frozenset[str],
+    view: Statements, but: re.Match[str], gone: frozenset[str]
 ) -> Decision | None:
     """All options but those that "except" names."""
     start = view.sentence_start(but.start())
@@ -644,20 +572,14 @@ def judged_each(view: Statements) -> Decision | None:
     return Decision(affirmed or named, "judged") if is_read else None
 
 
-def _are_all_right(
-    view: Statements,
-    affirmed: frozenset[str],
-) -> bool:
+def _are_all_right(view: Statements, affirmed: frozenset[str]) -> bool:
     """Whether the options called right are all that are."""
     if 1 < len(affirmed) < len(view.shown.texts) or _is_only(view):
         return True
     return _is_each(view, letters_of(view.with_stance(REFUTED)) | affirmed)
 
 
-def _are_left(
-    view: Statements,
-    named: frozenset[str],
-) -> bool:
+def _are_left(view: Statements, named: frozenset[str]) -> bool:
     """Whether options are named together, and all others are called wrong."""
     if SAYS["refused"].search(view.text):
         return False
@@ -684,10 +606,7 @@ def _is_only(view: Statements) -> bool:
     return bool(SAYS["only_these"].search(" ".join(leads)))
 
 
-def _is_each(
-    view: Statements,
-    judged: frozenset[str],
-) -> bool:
+def _is_each(view: Statements, judged: frozenset[str]) -> bool:
     """Whether every option is called right or wrong."""
     affirmed = view.with_stance(AFFIRMED)
     is_told = view.with_stance(REFUTED) or all(m.lettered for m in affirmed)

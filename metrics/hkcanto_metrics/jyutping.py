@@ -90,11 +90,7 @@ def parse_answer(answer: str) -> tuple[tuple[str, ...], ...]:
     """
     if len(answer) > _LONGEST_ANSWER:
         problem = f"{len(answer):,} characters; expected a sentence of at most {_LONGEST_ANSWER:,}"
-        raise _malformed(
-            answer[:40],
-            40,
-            problem,
-        )
+        raise _malformed(answer[:40], 40, problem)
     text = fold(answer)
     choices = [_choices(text, piece) for piece in _GOLD_PIECE.finditer(text)]
     count = math.prod(map(len, choices))
@@ -102,22 +98,14 @@ def parse_answer(answer: str) -> tuple[tuple[str, ...], ...]:
         problem = (
             f"{count:,} variants; expected at most {_MOST_VARIANTS}; split the sentence"
         )
-        raise _malformed(
-            text,
-            0,
-            problem,
-        )
+        raise _malformed(text, 0, problem)
     variants: dict[tuple[str, ...], None] = {}  # each once, in order
     for parts in product(*choices):
         variants[tuple(_TOKEN.findall("".join(parts)))] = None
     has_tone = any(map(_TONED_SYLLABLE.search, chain.from_iterable(variants)))
     if not has_tone or () in variants:
         problem = "no syllable, or only optional ones; expected Jyutping as in 'nei5 (hou2|hou3)'"
-        raise _malformed(
-            text,
-            0,
-            problem,
-        )
+        raise _malformed(text, 0, problem)
     return tuple(variants)
 
 
@@ -144,19 +132,11 @@ def normalize_answer(answer: str) -> str:
             text, 0, "expected syllables as 'nei5', alternatives as '(ze2|ze5)'"
         )
     text = " ".join(_PUNCTUATION.sub(" ", text).split())
-    text = re.sub(
-        r"(?<=[(|]) | (?=[)|])",
-        "",
-        text,
-    )
+    text = re.sub(r"(?<=[(|]) | (?=[)|])", "", text)
     variants = parse_answer(text)
     for variant in variants:
         if extract_jyutping(" ".join(variant)).split() != [*variant]:
-            raise _malformed(
-                text,
-                0,
-                "a part is not read as Jyutping",
-            )
+            raise _malformed(text, 0, "a part is not read as Jyutping")
     published = [tuple(variant.split(" ")) for variant in published_variants(text)]
     if published == [*variants]:
         return text
@@ -338,12 +318,7 @@ def _readings(text: str) -> list[_Reading]:
                 goes_on = goes_on and bool(statement.strip())
                 continue
             is_item = bare_line != line or _HAN_CHARACTER.search(statement) is not None
-            reading = _reading(
-                statement,
-                start,
-                heading,
-                is_item=is_item,
-            )
+            reading = _reading(statement, start, heading, is_item=is_item)
             if goes_on and readings[-1].is_followed_by(reading):
                 readings[-1].tokens += reading.tokens
                 readings[-1].n_lines += 1
@@ -353,13 +328,7 @@ def _readings(text: str) -> list[_Reading]:
     return readings
 
 
-def _reading(
-    statement: str,
-    start: int,
-    heading: str,
-    *,
-    is_item: bool,
-) -> _Reading:
+def _reading(statement: str, start: int, heading: str, *, is_item: bool) -> _Reading:
     """The Jyutping of a statement that has some, up to prose or an explanation."""
     before, rest = statement[:start], statement[start:]
     is_labelled = re.search("[a-z:]|[全整成]句", before) is not None
@@ -379,13 +348,7 @@ def _reading(
     is_whole = bool(_WHOLE.match(label) or _CORRECTED.search(label))
     is_partial = _PARTIAL.search(label) is not None
     return _Reading(
-        tokens,
-        is_note,
-        is_whole,
-        is_item,
-        is_labelled,
-        is_draft,
-        is_partial,
+        tokens, is_note, is_whole, is_item, is_labelled, is_draft, is_partial
     )
 
 
@@ -394,13 +357,7 @@ def _first_of_two(text: str) -> str:
     joint = _OR.search(text)
     if joint is None:
         return text
-    first = len(
-        _TONED_SYLLABLE.findall(
-            text,
-            0,
-            joint.start(),
-        )
-    )
+    first = len(_TONED_SYLLABLE.findall(text, 0, joint.start()))
     second = len(_TONED_SYLLABLE.findall(text, joint.end()))
     are_equal = min(first, second) > 1 and abs(first - second) <= _HALF * first
     return text[: joint.start()] if are_equal else text
@@ -412,21 +369,9 @@ def _start(line: str) -> int | None:
     if not first:
         return None
     start = first.start()
-    for word in reversed(
-        [
-            *_WORD.finditer(
-                line,
-                0,
-                start,
-            )
-        ]
-    ):
+    for word in reversed([*_WORD.finditer(line, 0, start)]):
         is_syllable = word[2] or None not in parse_syllable(word[1])[:3]
-        if not is_syllable or not _GAP.fullmatch(
-            line,
-            word.end(),
-            start,
-        ):
+        if not is_syllable or not _GAP.fullmatch(line, word.end(), start):
             break
         start = word.start()
     return start
@@ -470,16 +415,8 @@ def normalize_as_published(response: str) -> str:
         >>> normalize_as_published("Gam1jat6, tin1 hei3!")
         'gam1 jat6 tin1 hei3'
     """
-    letters = re.sub(
-        r"[^a-z1-6\s]+",
-        " ",
-        response.lower(),
-    )
-    return re.sub(
-        r"(?<=[1-6])\s*",
-        " ",
-        letters,
-    ).strip()
+    letters = re.sub(r"[^a-z1-6\s]+", " ", response.lower())
+    return re.sub(r"(?<=[1-6])\s*", " ", letters).strip()
 
 
 @lru_cache(maxsize=1 << 16)
@@ -503,18 +440,8 @@ def parse_syllable(token: str) -> Syllable:
     tone = token[len(letters) :] or None
     match = _SYLLABLE.fullmatch(letters)
     if not match:
-        return Syllable(
-            None,
-            None,
-            None,
-            tone,
-        )
-    return Syllable(
-        match[1] or "",
-        match[2],
-        match[3] or "",
-        tone,
-    )
+        return Syllable(None, None, None, tone)
+    return Syllable(match[1] or "", match[2], match[3] or "", tone)
 
 
 def is_valid(token: str) -> bool:
@@ -540,29 +467,18 @@ def fold(text: str) -> str:
     return text.translate(_FOLDED).lower()
 
 
-def _choices(
-    text: str,
-    piece: re.Match[str],
-) -> list[str]:
+def _choices(text: str, piece: re.Match[str]) -> list[str]:
     """The texts that a piece of a gold string accepts."""
     if piece["literal"]:
         return [piece["literal"]]
     options = (piece["group"] or "").split("|")
     if not all(map(_TOKEN.search, options)):
         problem = f"{piece[0]!r:.40} is unmatched or has an empty alternative; expected '(ze2|ze5)'"
-        raise _malformed(
-            text,
-            piece.start(),
-            problem,
-        )
+        raise _malformed(text, piece.start(), problem)
     return options if len(options) > 1 else [*options, ""]
 
 
-def _malformed(
-    text: str,
-    position: int,
-    problem: str,
-) -> MalformedAnswer:
+def _malformed(text: str, position: int, problem: str) -> MalformedAnswer:
     return MalformedAnswer(
         f"malformed answer {text!r}, at character {position + 1}: {problem}"
     )

@@ -58,19 +58,11 @@ class Closings(NumberText):
     """The sentences that may settle the answer."""
 
     def _settled(
-        self,
-        begin: int,
-        stop: int,
-        *,
-        is_told: bool = False,
+        self, begin: int, stop: int, *, is_told: bool = False
     ) -> Result | None:
         """The result of a sentence; no value if several could be it."""
         closing = self._closing(begin, stop, is_told)
-        if spelled := self._search(
-            "spelled",
-            closing.start,
-            closing.end,
-        ):
+        if spelled := self._search("spelled", closing.start, closing.end):
             return Result(None, *spelled.span())
         main = self._main(closing)
         if not main:
@@ -84,39 +76,19 @@ class Closings(NumberText):
             return None
         return replace(last, value=None)
 
-    def _closing(
-        self,
-        begin: int,
-        stop: int,
-        is_told: bool,
-    ) -> Closing:
+    def _closing(self, begin: int, stop: int, is_told: bool) -> Closing:
         """A sentence and the places in it that decide."""
         end = self._before_restatement(begin, stop)
-        words = SAYS["conclusion"].finditer(
-            self._text,
-            begin,
-            end,
-        )
+        words = SAYS["conclusion"].finditer(self._text, begin, end)
         concluded = [match.end() for match in words]
-        equals = max(
-            self._text.rfind(
-                "=",
-                begin,
-                end,
-            ),
-            begin,
-        )
+        equals = max(self._text.rfind("=", begin, end), begin)
         line = begin if self._in_brackets(begin, equals) else equals
         start = max([line, *concluded])
         numbers = self._between(start, end)
         # Words such as 一個 do not count beside digits.
         if not all(number.is_chinese for number in numbers):
             numbers = [number for number in numbers if not number.is_word]
-        is_headed = self._search(
-            "heading",
-            max(0, begin - 12),
-            begin,
-        )
+        is_headed = self._search("heading", max(0, begin - 12), begin)
         is_last = self._is_last_line(begin, stop)
         return Closing(
             begin=begin,
@@ -138,11 +110,7 @@ class Closings(NumberText):
             if number.end <= end and self._is_calculated(number)
         ]
 
-    def _before_restatement(
-        self,
-        begin: int,
-        stop: int,
-    ) -> int:
+    def _before_restatement(self, begin: int, stop: int) -> int:
         """Where a sentence ends before it says its number again, in another unit or as a share.
 
         Examples:
@@ -290,10 +258,7 @@ class Closings(NumberText):
         return last if is_answer else None
 
     def _one_of(
-        self,
-        closing: Closing,
-        main: list[Result],
-        named: list[Result],
+        self, closing: Closing, main: list[Result], named: list[Result]
     ) -> Result | None:
         """The one value among numbers that a rule names, unless another one rivals it."""
         if len(values_of(named)) != 1 or self._is_unfinished_sum(closing, main):
@@ -350,9 +315,7 @@ class Closings(NumberText):
         return bool(is_open) or len(set(nouns)) < len(nouns)
 
     def _on_subject(
-        self,
-        numbers: list[Result],
-        clauses: list[set[str]],
+        self, numbers: list[Result], clauses: list[set[str]]
     ) -> list[Result]:
         """The numbers whose clauses alone name what is asked for; none if one names nothing."""
         wanted = _subjects(self._asked.clause)
@@ -381,19 +344,11 @@ class Closings(NumberText):
 
     def _sums_up(self, closing: Closing) -> bool:
         """Whether a sentence gives the sum that the question asks for."""
-        if not self._search(
-            "total",
-            closing.begin,
-            closing.stop,
-        ):
+        if not self._search("total", closing.begin, closing.stop):
             return False
         return self._asked.is_total
 
-    def _fills_gap(
-        self,
-        number: Result,
-        least: int,
-    ) -> bool:
+    def _fills_gap(self, number: Result, least: int) -> bool:
         """Whether a number has the words around it that 幾多 has in the question."""
         asked = self._asked
         near = max(0, number.start - NEAR)
@@ -416,11 +371,7 @@ class Closings(NumberText):
         after = self._text[number.end :][:3]
         return bool(unit) and after.lstrip().startswith(unit)
 
-    def _is_only(
-        self,
-        closing: Closing,
-        main: list[Result],
-    ) -> bool:
+    def _is_only(self, closing: Closing, main: list[Result]) -> bool:
         """Whether the last number of a sentence is the only one in its clause."""
         first = closing.numbers[0]
         last = main[-1]
@@ -432,11 +383,7 @@ class Closings(NumberText):
             return True
         return not self._search("comma", first.end, last.start)
 
-    def _is_told(
-        self,
-        closing: Closing,
-        last: Result,
-    ) -> bool:
+    def _is_told(self, closing: Closing, last: Result) -> bool:
         """Whether a number is announced: by a word, as the last result, or as the only new number."""
         if self._is_last_paragraph(closing, last) or self._is_asked_by_name(last):
             return True
@@ -451,12 +398,7 @@ class Closings(NumberText):
         is_named = is_named or self._is_full(closing, last)
         return is_named and new == {last.value}
 
-    def _is_new_in(
-        self,
-        line: str,
-        closing: Closing,
-        last: Result,
-    ) -> bool:
+    def _is_new_in(self, line: str, closing: Closing, last: Result) -> bool:
         """Whether a number is new, or nothing is, or a word concludes it with the unit asked for."""
         given = self._asked.given
         if last.value not in given:
@@ -467,10 +409,7 @@ class Closings(NumberText):
         return closing.concludes and is_only and self._has_asked_unit(last)
 
     def _is_final_result(
-        self,
-        closing: Closing,
-        last: Result,
-        new: set[Fraction | None],
+        self, closing: Closing, last: Result, new: set[Fraction | None]
     ) -> bool:
         """Whether a number is the last calculation's result, and each earlier one is used again."""
         *earlier, final = closing.calculated
@@ -485,11 +424,7 @@ class Closings(NumberText):
         is_end = self._match("word_end", number.end, closing.stop)
         return bool(is_end) or self._has_asked_unit(number)
 
-    def _is_last_paragraph(
-        self,
-        closing: Closing,
-        number: Result,
-    ) -> bool:
+    def _is_last_paragraph(self, closing: Closing, number: Result) -> bool:
         """Whether the last paragraph gives only this number, and nothing before concludes."""
         text = self._text
         above = text[self._start : closing.begin]
@@ -541,11 +476,7 @@ class Closings(NumberText):
                 return True
         return self._asked.names_other(said_before, said_after)
 
-    def _new_values(
-        self,
-        closing: Closing,
-        last: Result,
-    ) -> set[Fraction | None]:
+    def _new_values(self, closing: Closing, last: Result) -> set[Fraction | None]:
         """The values that the question does not give, without those added to the last number."""
         values = set()
         for number in self._valued:

@@ -52,13 +52,7 @@ class NumberText:
         asked: The question's demands on its answer, such as its unit.
     """
 
-    def __init__(
-        self,
-        text: str,
-        start: int,
-        end: int,
-        asked: Asked,
-    ) -> None:
+    def __init__(self, text: str, start: int, end: int, asked: Asked) -> None:
         self._text = text
         self._asked = asked
         self._end = end
@@ -80,37 +74,21 @@ class NumberText:
             number for number in valued(self._numbers) if number.start not in beside
         ]
 
-    def _search(
-        self,
-        form: str,
-        start: int,
-        end: int,
-    ) -> re.Match[str] | None:
+    def _search(self, form: str, start: int, end: int) -> re.Match[str] | None:
         """Words of a form between two places."""
         return SAYS[form].search(self._text, start, end)
 
     def _match(
-        self,
-        form: str,
-        start: int,
-        end: int | None = None,
+        self, form: str, start: int, end: int | None = None
     ) -> re.Match[str] | None:
         """Words of a form at a place."""
         stop = self._end if end is None else end
         return SAYS[form].match(self._text, start, stop)
 
-    def _spans(
-        self,
-        start: int,
-        end: int,
-    ) -> list[Span]:
+    def _spans(self, start: int, end: int) -> list[Span]:
         """The places of the sentences between two positions."""
         spans = []
-        for sentence in SAYS["sentence"].finditer(
-            self._text,
-            start,
-            end,
-        ):
+        for sentence in SAYS["sentence"].finditer(self._text, start, end):
             if sentence[0].strip(" \t\n#"):
                 spans.append(sentence.span())
         return spans
@@ -138,25 +116,13 @@ class NumberText:
                 numbers = [number for number in numbers if number.value != unasked]
         return numbers
 
-    def _between(
-        self,
-        start: int,
-        end: int,
-    ) -> list[Result]:
+    def _between(self, start: int, end: int) -> list[Result]:
         """The numbers that begin between two positions."""
         return [number for number in self._numbers if start <= number.start < end]
 
-    def _results(
-        self,
-        start: int,
-        end: int,
-    ) -> Iterator[Result]:
+    def _results(self, start: int, end: int) -> Iterator[Result]:
         """The numbers that may be results; the context of others shows that they are not."""
-        for match in SAYS["number"].finditer(
-            self._text,
-            start,
-            end,
-        ):
+        for match in SAYS["number"].finditer(self._text, start, end):
             near = max(0, match.start() - _BEFORE)
             value = value_of(match)
             if value is None:
@@ -165,11 +131,7 @@ class NumberText:
                 continue
             if self._match("unused_after", match.end(), end):
                 continue
-            if below := self._match(
-                "below_zero",
-                match.end(),
-                end,
-            ):
+            if below := self._match("below_zero", match.end(), end):
                 # 5 °F below freezing is 27 °F.
                 value = None if below["freezing"] else -abs(value)
             is_chinese = not re.search("[0-9½⅓⅔¼¾]", match[0])
@@ -195,11 +157,7 @@ class NumberText:
         units = self._asked.other_units
         return bool(units and units.match(self._text, match.end()))
 
-    def _is_other_share(
-        self,
-        match: re.Match[str],
-        near: int,
-    ) -> bool:
+    def _is_other_share(self, match: re.Match[str], near: int) -> bool:
         """Whether a number is a percentage, and the question asks for something else.
 
         Examples:
@@ -215,39 +173,22 @@ class NumberText:
         before = self._search(form, near, match.start())
         return bool(before or self._match("percent", match.end()))
 
-    def _past(
-        self,
-        form: str,
-        start: int,
-        end: int,
-    ) -> int:
+    def _past(self, form: str, start: int, end: int) -> int:
         """Where a sentence, or words that may come before a number, end."""
         match = self._match(form, start, end)
         return match.end() if match else end
 
-    def _in_brackets(
-        self,
-        begin: int,
-        place: int,
-    ) -> bool:
+    def _in_brackets(self, begin: int, place: int) -> bool:
         """Whether a bracket that opens after `begin` is open at a place."""
         opened = self._text.rfind("(", begin, place)
         return opened > self._text.rfind(")", begin, place)
 
-    def _follows(
-        self,
-        form: str,
-        number: Result,
-    ) -> bool:
+    def _follows(self, form: str, number: Result) -> bool:
         """Whether words of a form come before a number."""
         near = max(0, number.start - LINE)
         return bool(self._search(form, near, number.start))
 
-    def _is_joined(
-        self,
-        numbers: list[Result],
-        number: Result,
-    ) -> bool:
+    def _is_joined(self, numbers: list[Result], number: Result) -> bool:
         """Whether a number is one of two that are both meant, such as 18 或 20."""
         for first, second in pairwise(numbers):
             values = {first.value, second.value}
@@ -258,11 +199,7 @@ class NumberText:
                 return True
         return False
 
-    def _is_aside(
-        self,
-        start: int,
-        end: int,
-    ) -> bool:
+    def _is_aside(self, start: int, end: int) -> bool:
         """Whether a sentence is only a remark, or supposes what the question does not.
 
         Examples:
@@ -271,24 +208,13 @@ class NumberText:
         aside = self._search("aside", start, end)
         if not aside:
             return self._is_contrary(start, end)
-        if self._match(
-            "conclusion",
-            self._past(
-                "filler",
-                start,
-                end,
-            ),
-        ):
+        if self._match("conclusion", self._past("filler", start, end)):
             return False
         if not aside["supposing"]:
             return not self._search("conclusion", aside.end(), end)
         if self._between(start, aside.start()):
             return False
-        comma = self._text.find(
-            ",",
-            aside.end(),
-            end,
-        )
+        comma = self._text.find(",", aside.end(), end)
         supposed = values_of(self._between(aside.end(), comma))
         return not (supposed and supposed <= self._asked.given)
 
@@ -317,32 +243,18 @@ class NumberText:
             is_supposed = len(values) > 1 and not is_mild
         return is_supposed and not values & (self._asked.given | earlier)
 
-    def _is_last_line(
-        self,
-        begin: int,
-        stop: int,
-    ) -> bool:
+    def _is_last_line(self, begin: int, stop: int) -> bool:
         """Whether a sentence is a line with only a number and a unit, and the last one."""
         if "\n" not in self._text[max(0, begin - 1) : begin]:
             return False
-        line = SAYS["last_line"].fullmatch(
-            self._text,
-            begin,
-            stop,
-        )
+        line = SAYS["last_line"].fullmatch(self._text, begin, stop)
         return bool(line) and not self._text[stop:].strip()
 
     def _recurs(self, number: Result) -> bool:
         """Whether a later calculation or sentence has a number again."""
         written = re.escape(self._text[number.start : number.end])
         again = re.compile(rf"(?<![0-9.]){written}(?![0-9]|\.[0-9])")
-        return bool(
-            again.search(
-                self._text,
-                number.end,
-                self._end,
-            )
-        )
+        return bool(again.search(self._text, number.end, self._end))
 
     def _is_calculated(self, number: Result) -> bool:
         """Whether a number is a calculation's result, not the right side of an equation."""
@@ -375,11 +287,7 @@ class NumberText:
         is_line = self._text[start - 1 : start] in ("", "\n")
         return not (is_line or SAYS["conclusion"].search(written))
 
-    def _gives_up(
-        self,
-        start: int,
-        end: int,
-    ) -> bool:
+    def _gives_up(self, start: int, end: int) -> bool:
         """Whether a sentence asks, or says that there is no answer.
 
         Examples:

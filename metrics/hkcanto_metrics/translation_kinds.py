@@ -151,12 +151,7 @@ class Piece(Part):
         heading: The kind of text below it, if it is a heading.
     """
 
-    def __init__(
-        self,
-        text: str,
-        gap: str,
-        heading: str = "",
-    ) -> None:
+    def __init__(self, text: str, gap: str, heading: str = "") -> None:
         super().__init__(text)
         self.gap = gap
         self.heading = heading
@@ -182,22 +177,11 @@ class PieceKinds:
             preferred to Written Chinese if the source is Written Chinese.
     """
 
-    def __init__(
-        self,
-        source: str,
-        language: str,
-    ) -> None:
+    def __init__(self, source: str, language: str) -> None:
         self.source = source
         self.original = Part(source[:CHARACTERS_READ])
         lines = self.original.folded.splitlines()[:LINES_READ]
-        self.n_lines = len(
-            [
-                *filter(
-                    str.strip,
-                    source.splitlines(),
-                )
-            ]
-        )
+        self.n_lines = len([*filter(str.strip, source.splitlines())])
         self.is_short = self.original.size < FEW
         self.kinds = {
             "about",
@@ -245,12 +229,7 @@ class PieceKinds:
     def _is_about(self, part: Part) -> bool:
         """Whether a text speaks of translating, although the source does not."""
         ends = part.folded[:160], part.folded[-60:]
-        return "about" in self.kinds and any(
-            map(
-                PATTERNS["about"].search,
-                ends,
-            )
-        )
+        return "about" in self.kinds and any(map(PATTERNS["about"].search, ends))
 
     def _name_kinds(self, pieces: Sequence[Piece]) -> None:
         """Name the kind of each piece."""
@@ -260,17 +239,8 @@ class PieceKinds:
         before = Piece("", "")
         for piece, after in pairwise([*pieces, Piece("", "")]):
             share = size / self.original.size
-            piece.kind = piece.kind or self._kind(
-                piece,
-                after.text,
-                share,
-                known,
-            )
-            heading = self._below(
-                piece,
-                heading,
-                share,
-            )
+            piece.kind = piece.kind or self._kind(piece, after.text, share, known)
+            heading = self._below(piece, heading, share)
             is_note = piece.kind == "talk"
             is_note |= piece.kind == "other" and self._is_item(piece.text)
             if is_note and share >= COMPLETE and self._is_title(before):
@@ -297,12 +267,7 @@ class PieceKinds:
             if piece.kind == "loose" and is_beside:
                 piece.kind = "text"
 
-    def _below(
-        self,
-        piece: Piece,
-        heading: Heading,
-        share: float,
-    ) -> Heading:
+    def _below(self, piece: Piece, heading: Heading, share: float) -> Heading:
         """The kind of text below a piece."""
         # Another turn of the user goes on to the end.
         if heading.role == "turn" and share >= SHORT:
@@ -322,13 +287,7 @@ class PieceKinds:
             is_named=piece.heading in ("named", "final"),
         )
 
-    def _kind(
-        self,
-        piece: Piece,
-        after: str,
-        share: float,
-        known: str,
-    ) -> str:
+    def _kind(self, piece: Piece, after: str, share: float, known: str) -> str:
         """The kind of a piece of a response, by the first rule that fits."""
         frame = self._frame_kind(piece, share)
         if frame:
@@ -339,64 +298,28 @@ class PieceKinds:
             return "other"
         if self._is_copy(piece):
             return "copy"
-        if self._is_talk(
-            piece,
-            after,
-            share,
-        ) or self._is_gloss(
-            piece,
-            share,
-            known,
-        ):
+        if self._is_talk(piece, after, share) or self._is_gloss(piece, share, known):
             return "talk"
         return "text" if self._goes_on(piece, share) else "loose"
 
-    def _frame_kind(
-        self,
-        piece: Piece,
-        share: float,
-    ) -> str:
+    def _frame_kind(self, piece: Piece, share: float) -> str:
         """The kind of a piece that is no text, or that speaks to the user; else empty."""
-        if self._is_frame(
-            "rule",
-            piece,
-            share,
-            COMPLETE,
-        ):
+        if self._is_frame("rule", piece, share, COMPLETE):
             return "rule"
         if _CLOSERS.fullmatch(piece.text) and share:
             return "text"
         if not piece.units or piece.text.startswith("```"):
             return "mark"
-        if "brackets" in self.kinds and begins(
-            "chosen",
-            piece.text,
-        ):
+        if "brackets" in self.kinds and begins("chosen", piece.text):
             return "talk"
-        if not share and self._is_frame(
-            "courtesy",
-            piece,
-            share,
-            0,
-        ):
+        if not share and self._is_frame("courtesy", piece, share, 0):
             return "courtesy"
         for kind, least in TAILS.items():
-            if self._is_frame(
-                kind,
-                piece,
-                share,
-                least,
-            ):
+            if self._is_frame(kind, piece, share, least):
                 return kind
         return ""
 
-    def _is_frame(
-        self,
-        kind: str,
-        piece: Piece,
-        share: float,
-        least: float,
-    ) -> bool:
+    def _is_frame(self, kind: str, piece: Piece, share: float, least: float) -> bool:
         """Whether a piece is of a kind that the source lacks, after so much of the translation."""
         # By then, the translation of one line has what the source says itself.
         is_over = self.n_lines == 1 and share >= ENOUGH and kind in TAILS
@@ -422,12 +345,7 @@ class PieceKinds:
         similarity = LCSseq.similarity(piece.text, self.source)
         return similarity >= _COPIED * len(piece.text)
 
-    def _is_talk(
-        self,
-        piece: Piece,
-        after: str,
-        share: float,
-    ) -> bool:
+    def _is_talk(self, piece: Piece, after: str, share: float) -> bool:
         """Whether a piece speaks of translating, or announces what follows."""
         is_long = piece.size >= COMPLETE * self.original.size and not self.is_short
         if self._is_about(piece) and (share >= COMPLETE or not is_long):
@@ -437,12 +355,7 @@ class PieceKinds:
             return False
         return announces and not is_long and not after.startswith(_QUOTATION)
 
-    def _is_gloss(
-        self,
-        piece: Piece,
-        share: float,
-        known: str,
-    ) -> bool:
+    def _is_gloss(self, piece: Piece, share: float, known: str) -> bool:
         """Whether a piece explains words."""
         if "colon" in self.kinds and self._is_entry(piece):
             return True
@@ -453,31 +366,17 @@ class PieceKinds:
             return self._is_quoted_entry(piece, quoted)
         if self._is_item(piece.text) and not begins("item", known):
             return True
-        if share >= COMPLETE and any(
-            map(
-                known.__contains__,
-                quoted,
-            )
-        ):
+        if share >= COMPLETE and any(map(known.__contains__, quoted)):
             return True
         return any(word[1:] and word in self.source for word in quoted)
 
-    def _is_quoted_entry(
-        self,
-        piece: Piece,
-        quoted: Sequence[str],
-    ) -> bool:
+    def _is_quoted_entry(self, piece: Piece, quoted: Sequence[str]) -> bool:
         """Whether a piece has little but a quoted word of the source and its translation."""
         if len(quoted) < 2 or piece.size >= COMPLETE * self.original.size:
             return False
         words = Part(" ".join(quoted))
         is_entry = words.size > HALF * piece.size
-        return is_entry and any(
-            map(
-                self.source.__contains__,
-                quoted,
-            )
-        )
+        return is_entry and any(map(self.source.__contains__, quoted))
 
     def _is_entry(self, piece: Piece) -> bool:
         """Whether a piece has a word of the source, and what it means."""
@@ -503,21 +402,10 @@ class PieceKinds:
         is_name = is_name and {*piece.units} <= {*original.units}
         return len(piece.units) > _LONGEST_PAUSE and not is_name
 
-    def _goes_on(
-        self,
-        piece: Piece,
-        share: float,
-    ) -> bool:
+    def _goes_on(self, piece: Piece, share: float) -> bool:
         """Whether a piece may begin or go on with the translation, not with the source."""
         is_first = not share and self.n_lines == 1
-        if (
-            is_first
-            and "closing" in self.kinds
-            and begins(
-                "closing",
-                piece.text,
-            )
-        ):
+        if is_first and "closing" in self.kinds and begins("closing", piece.text):
             return False
         is_late = share >= COMPLETE and piece.size > _LONGEST_NAME
         return not (is_first or is_late) or self._is_related(piece)
@@ -530,29 +418,15 @@ class PieceKinds:
         return shared > RELATED * len(part.bigrams)
 
 
-def begins(
-    kind: str,
-    text: str,
-) -> bool:
+def begins(kind: str, text: str) -> bool:
     """Whether a text is of a kind by its first words."""
     folded = fold_script(text.strip()[:HEAD]).replace("’", "'")
     if kind == "courtesy":
         sentences = [sentence.strip(_MARKS) for sentence in _SENTENCE_END.split(folded)]
         spoken = [*filter(None, sentences)]
-        return bool(spoken) and all(
-            map(
-                PATTERNS["courtesy"].fullmatch,
-                spoken,
-            )
-        )
+        return bool(spoken) and all(map(PATTERNS["courtesy"].fullmatch, spoken))
     begin = OPENING.match(folded) if kind in _WORDED else None
-    return (
-        PATTERNS[kind].match(
-            folded,
-            begin.end() if begin else 0,
-        )
-        is not None
-    )
+    return PATTERNS[kind].match(folded, begin.end() if begin else 0) is not None
 
 
 def label_length(text: str) -> int:

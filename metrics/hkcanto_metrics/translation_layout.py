@@ -135,11 +135,7 @@ class TranslationReader(PieceReader):
         if best.pieces[-1] is pieces[-1]:
             kept += text[sum(map(len, read)) :]
         removed = self._part_names(best, pieces)
-        return Translation(
-            self._trimmed(kept),
-            removed,
-            is_ambiguous,
-        )
+        return Translation(self._trimmed(kept), removed, is_ambiguous)
 
     def refuses(self, text: str) -> bool:
         """Tell whether a text refuses to translate or to sum up, unless the source refuses, too.
@@ -200,58 +196,27 @@ class TranslationReader(PieceReader):
         best = max(runs, key=self._rank)
         if best.heading in _MATURING:
             best = max(reversed(runs), key=self._rank)
-        is_ambiguous = any(
-            self._is_as_good(
-                block,
-                best,
-            )
-            for block in blocks
-        )
+        is_ambiguous = any(self._is_as_good(block, best) for block in blocks)
         if self.original.size >= 2 * FEW:
             return best, is_ambiguous
         kept = self._with_rivals(best, blocks)
         return kept, is_ambiguous or len(kept.pieces) > len(best.pieces)
 
-    def _with_rivals(
-        self,
-        best: _Block,
-        blocks: Sequence[_Block],
-    ) -> _Block:
+    def _with_rivals(self, best: _Block, blocks: Sequence[_Block]) -> _Block:
         """The best run of a short text, up to others in its block that are as likely."""
         block = next(block for block in blocks if best.pieces[0] in block.pieces)
         places: list[int] = []
         for run in self._runs(block):
-            if run.pieces == best.pieces or self._is_rival(
-                run,
-                best,
-            ):
+            if run.pieces == best.pieces or self._is_rival(run, best):
                 places.append(block.pieces.index(run.pieces[0]))
                 places.append(block.pieces.index(run.pieces[-1]))
-        return self._run(
-            block,
-            min(places),
-            max(places) + 1,
-        )
+        return self._run(block, min(places), max(places) + 1)
 
-    def _is_as_good(
-        self,
-        block: _Block,
-        best: _Block,
-    ) -> bool:
+    def _is_as_good(self, block: _Block, best: _Block) -> bool:
         """Whether another text is an alternative that nothing puts second."""
-        return any(
-            self._is_alternative_to(
-                run,
-                best,
-            )
-            for run in self._runs(block)
-        )
+        return any(self._is_alternative_to(run, best) for run in self._runs(block))
 
-    def _is_alternative_to(
-        self,
-        run: _Block,
-        best: _Block,
-    ) -> bool:
+    def _is_alternative_to(self, run: _Block, best: _Block) -> bool:
         """Whether a run is another translation, beside the best one."""
         if best.heading == "final" or run.is_remark or run.kind != "text":
             return False
@@ -260,22 +225,12 @@ class TranslationReader(PieceReader):
             return False
         if run.whole.size < COMPLETE * self.original.size:
             return False
-        is_other = (
-            max(
-                run.whole.share(best.whole),
-                best.whole.share(run.whole),
-            )
-            < _SAME
-        )
+        is_other = max(run.whole.share(best.whole), best.whole.share(run.whole)) < _SAME
         if self._evidence(run.whole) < self._evidence(best.whole):
             return False
         return is_other and self._language_rank(run) >= self._language_rank(best)
 
-    def _is_rival(
-        self,
-        run: _Block,
-        best: _Block,
-    ) -> bool:
+    def _is_rival(self, run: _Block, best: _Block) -> bool:
         """Whether a run is as likely the translation as the best one, and another text."""
         if run.pieces == best.pieces or run.is_remark:
             return False
@@ -290,11 +245,7 @@ class TranslationReader(PieceReader):
         goes_on = False
         self._name_kinds(pieces)
         for piece in pieces:
-            heading = self._below(
-                piece,
-                heading,
-                size / self.original.size,
-            )
+            heading = self._below(piece, heading, size / self.original.size)
             if piece.kind not in _TEXTS:
                 if blocks and begins("chosen", piece.text):
                     blocks[-1].heading = "final"
@@ -302,18 +253,8 @@ class TranslationReader(PieceReader):
                 continue
             if goes_on and self._is_alternative(piece, blocks[-1]):
                 heading = Heading("option")
-            if not goes_on or self._is_apart(
-                piece,
-                heading,
-                blocks[-1],
-            ):
-                blocks.append(
-                    _Block(
-                        heading.role,
-                        piece.kind,
-                        heading.is_named,
-                    )
-                )
+            if not goes_on or self._is_apart(piece, heading, blocks[-1]):
+                blocks.append(_Block(heading.role, piece.kind, heading.is_named))
             blocks[-1].pieces.append(piece)
             goes_on = True
             if piece.kind in ("text", "loose") and heading.role not in ASIDES:
@@ -321,21 +262,13 @@ class TranslationReader(PieceReader):
         return blocks
 
     @staticmethod
-    def _is_apart(
-        piece: Piece,
-        heading: Heading,
-        block: _Block,
-    ) -> bool:
+    def _is_apart(piece: Piece, heading: Heading, block: _Block) -> bool:
         """Whether a piece begins another text than the one before it."""
         if piece.kind != block.kind or heading.role != block.heading:
             return True
         return "\n" in piece.gap and begins("bracket", piece.text)
 
-    def _is_alternative(
-        self,
-        piece: Piece,
-        block: _Block,
-    ) -> bool:
+    def _is_alternative(self, piece: Piece, block: _Block) -> bool:
         """Whether a piece is the next of a list of translations."""
         if piece.size < HALF * self.original.size:
             return False
@@ -348,40 +281,20 @@ class TranslationReader(PieceReader):
         runs: list[_Block] = []
         start = 0
         for end in range(1, len(block.pieces) + 1):
-            run = self._run(
-                block,
-                start,
-                end,
-            )
-            if not self._is_complete(run) or self._goes_on_below(
-                block,
-                run,
-                end,
-            ):
+            run = self._run(block, start, end)
+            if not self._is_complete(run) or self._goes_on_below(block, run, end):
                 continue
             # Lines before it may go on with the source.
-            shorter = self._run(
-                block,
-                start + 1,
-                end,
-            )
+            shorter = self._run(block, start + 1, end)
             while self._is_complete(shorter) and self._is_apart_below(run, shorter):
                 start += 1
                 run = shorter
-                shorter = self._run(
-                    block,
-                    start + 1,
-                    end,
-                )
+                shorter = self._run(block, start + 1, end)
             runs.append(run)
             start = end
         return runs or [block]
 
-    def _is_apart_below(
-        self,
-        run: _Block,
-        shorter: _Block,
-    ) -> bool:
+    def _is_apart_below(self, run: _Block, shorter: _Block) -> bool:
         """Whether the translation is in the other pieces of a run, and the first one is beside it."""
         first, second = run.pieces[:2]
         if first.text.endswith(COLONS) or second.text.startswith(_REMARK):
@@ -391,11 +304,7 @@ class TranslationReader(PieceReader):
         return first.is_repeated_in(shorter.whole)  # it goes on with the source
 
     @staticmethod
-    def _goes_on_below(
-        block: _Block,
-        run: _Block,
-        end: int,
-    ) -> bool:
+    def _goes_on_below(block: _Block, run: _Block, end: int) -> bool:
         """Whether the next line goes on with the text, neither a new paragraph nor a repetition."""
         if end == len(block.pieces):
             return False
@@ -404,11 +313,7 @@ class TranslationReader(PieceReader):
         return is_line and not below.is_repeated_in(run.whole)
 
     @staticmethod
-    def _run(
-        block: _Block,
-        start: int,
-        end: int,
-    ) -> _Block:
+    def _run(block: _Block, start: int, end: int) -> _Block:
         """Some pieces of a block in a row."""
         return _Block(
             block.heading, block.kind, block.is_named, block.pieces[start:end]
@@ -488,11 +393,7 @@ class TranslationReader(PieceReader):
                 text = text.rstrip(")）")
         return text
 
-    def _part_names(
-        self,
-        best: _Block,
-        pieces: Sequence[Piece],
-    ) -> set[str]:
+    def _part_names(self, best: _Block, pieces: Sequence[Piece]) -> set[str]:
         """The names of the pieces before and after the translation."""
         first = pieces.index(best.pieces[0])
         last = pieces.index(best.pieces[-1])
@@ -503,11 +404,7 @@ class TranslationReader(PieceReader):
             names.add(self._part_name(piece, best.whole))
         return names - {""}
 
-    def _part_name(
-        self,
-        piece: Piece,
-        translation: Part,
-    ) -> str:
+    def _part_name(self, piece: Piece, translation: Part) -> str:
         """The name of a piece after the translation."""
         if piece.text.startswith("```"):
             return "code fence"

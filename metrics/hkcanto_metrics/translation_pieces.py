@@ -64,11 +64,7 @@ class PieceReader(PieceKinds):
                     if is_first and (is_own or self._is_own_head(rest[:HEAD])):
                         heading, end = "", self._text_length(rest)
                     is_first &= heading != ""
-                    yield Piece(
-                        rest[:end].strip(),
-                        gap,
-                        heading,
-                    )
+                    yield Piece(rest[:end].strip(), gap, heading)
                     gap = " " if rest[:end][-1].isspace() else ""
                     rest = rest[end:].strip()
             gap += "\n" if line[-1:].isspace() else ""
@@ -100,11 +96,7 @@ class PieceReader(PieceKinds):
         if not any(map(self._may_be_all, quoted)):
             return []
         segments = [(self._role_before(parts[0]), parts[0])]
-        for part, after in zip(
-            quoted,
-            parts[2::2],
-            strict=True,
-        ):
+        for part, after in zip(quoted, parts[2::2], strict=True):
             role = "" if self._may_be_all(part) else "notes"
             is_long = Part(after).size >= HALF * self.original.size
             segments += [(role, part.text), ("" if is_long else "option", after)]
@@ -168,29 +160,13 @@ class PieceReader(PieceKinds):
             return False
         return head.lastgroup == self.headed.lastgroup
 
-    def _closing_length(
-        self,
-        text: str,
-        marks: str,
-        heading: re.Match[str],
-    ) -> int:
+    def _closing_length(self, text: str, marks: str, heading: re.Match[str]) -> int:
         """The length of the mark after a heading that closes one before it."""
         is_open = ("**" in marks or "<" in marks) and "**" not in heading[0]
-        closing = (
-            _CLOSING.match(
-                text,
-                heading.end(),
-            )
-            if is_open
-            else None
-        )
+        closing = _CLOSING.match(text, heading.end()) if is_open else None
         return len(closing[0]) if closing else 0
 
-    def _announcement(
-        self,
-        text: str,
-        folded: str,
-    ) -> tuple[str, int] | None:
+    def _announcement(self, text: str, folded: str) -> tuple[str, int] | None:
         """A text that announces a translation: a whole line, or the start of one."""
         if self._announces(text, folded):
             return "label", len(text)
@@ -205,14 +181,7 @@ class PieceReader(PieceKinds):
         length = self._head_length(folded)
         if length:
             return "label", length
-        return (
-            self._opening(
-                text,
-                folded,
-            )
-            if "about" in self.kinds
-            else None
-        )
+        return self._opening(text, folded) if "about" in self.kinds else None
 
     def _has_counterpart(self, after: str) -> bool:
         """Whether the source has a short opening, too, for which the text after one has nothing."""
@@ -237,11 +206,7 @@ class PieceReader(PieceKinds):
             return head.end()
         return 0
 
-    def _announces(
-        self,
-        text: str,
-        folded: str,
-    ) -> bool:
+    def _announces(self, text: str, folded: str) -> bool:
         """Whether a line announces a translation, or says that the model is about to translate."""
         if "about" in self.kinds and PATTERNS["plan"].match(folded):
             return True
@@ -252,11 +217,7 @@ class PieceReader(PieceKinds):
         return PATTERNS["announces"].search(folded) is not None
 
     @staticmethod
-    def _opens(
-        name: str,
-        text: str,
-        folded: str,
-    ) -> int:
+    def _opens(name: str, text: str, folded: str) -> int:
         """The length of an opening about translating, before other text."""
         head = PATTERNS[name].match(folded)
         spoken = "tells" if name == "opening" else "about"
@@ -264,18 +225,10 @@ class PieceReader(PieceKinds):
             return 0
         return head.end() if UNIT.search(text, head.end()) else 0
 
-    def _opening(
-        self,
-        text: str,
-        folded: str,
-    ) -> tuple[str, int] | None:
+    def _opening(self, text: str, folded: str) -> tuple[str, int] | None:
         """A text up to a colon, a quotation or a full stop that speaks of translating."""
         for name in ("colon", "quoting", "opening"):
-            length = self._opens(
-                name,
-                text,
-                folded,
-            )
+            length = self._opens(name, text, folded)
             tells = PATTERNS["tells"].search(folded, 0, length) is not None
             if length and not (name == "opening" and self.is_followed):
                 is_told = tells and not self.is_followed
@@ -288,30 +241,18 @@ class PieceReader(PieceKinds):
         length = self._remark_start(text)
         size = 0.0
         end = 0
-        statements = islice(
-            _STATEMENT.finditer(text),
-            _MOST_SENTENCES,
-        )
+        statements = islice(_STATEMENT.finditer(text), _MOST_SENTENCES)
         for n_sentences, statement in enumerate(statements):
             share = size / self.original.size
             least = COMPLETE if n_sentences >= self.original.sentences else FULL
             is_whole = share >= least and end < length
-            if is_whole and self._begins_other(
-                text[:end],
-                text[end:],
-                share,
-            ):
+            if is_whole and self._begins_other(text[:end], text[end:], share):
                 return end
             size += Part(statement[0]).size
             end = statement.end()
         return length
 
-    def _begins_other(
-        self,
-        before: str,
-        after: str,
-        share: float,
-    ) -> bool:
+    def _begins_other(self, before: str, after: str, share: float) -> bool:
         """Whether a text after a whole translation is none of it."""
         heading = self._heading(after)
         if heading:
@@ -319,10 +260,7 @@ class PieceReader(PieceKinds):
             is_text = heading[0] != "notes"
             return not is_text or rest.size >= HALF * self.original.size
         statement = _STATEMENT.match(after)
-        piece = Piece(
-            statement[0].strip() if statement else after,
-            "",
-        )
+        piece = Piece(statement[0].strip() if statement else after, "")
         if {*piece.units} <= {*self.original.units}:
             return False
         if self._is_foreign(piece) or self._is_tail(piece, share):
@@ -331,34 +269,13 @@ class PieceReader(PieceKinds):
             return True
         if share < WHOLE:
             return False
-        return self._is_about(piece) or self._is_gloss(
-            piece,
-            share,
-            before,
-        )
+        return self._is_about(piece) or self._is_gloss(piece, share, before)
 
-    def _is_tail(
-        self,
-        piece: Piece,
-        share: float,
-    ) -> bool:
+    def _is_tail(self, piece: Piece, share: float) -> bool:
         """Whether a sentence in the line of a translation speaks to the user."""
-        if self._is_frame(
-            "comment",
-            piece,
-            share,
-            0,
-        ):
+        if self._is_frame("comment", piece, share, 0):
             return self._is_about(piece)
-        return any(
-            self._is_frame(
-                kind,
-                piece,
-                share,
-                0,
-            )
-            for kind in TAILS
-        )
+        return any(self._is_frame(kind, piece, share, 0) for kind in TAILS)
 
     def _remark_start(self, text: str) -> int:
         """Where a remark in brackets at the end of a text begins."""
