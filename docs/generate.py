@@ -1,4 +1,4 @@
-"""Generate the pages in `docs/tasks`, two other pages, and the tables in three more.
+"""Generate the pages in `docs/tasks`, four in `docs/reference`, and the tables in two more.
 
     python docs/generate.py
 
@@ -25,7 +25,7 @@ from hkcanto_metrics.choice_set_rules import SET_RULES
 from hkcanto_metrics.choice_statements import STANCE_RULES
 from hkcanto_metrics.error_spans import ERROR_CATEGORIES
 from hkcanto_metrics.number_rules import NUMBER_RULES
-from hkcanto_tasks.catalogue import BENCHMARKS, benchmarks
+from hkcanto_tasks.catalogue import BENCHMARKS, benchmarks, named_tasks
 from hkcanto_tasks.data.releases import FolderData, GitHubRelease, HubDataset
 from hkcanto_tasks.declarations import (
     Average,
@@ -77,18 +77,26 @@ def main(docs: Path) -> list[Path]:
         The files written.
     """
     made = {docs / "tasks" / name: text for name, text in task_pages().items()}
-    made[docs / "benchmark_toml.md"] = toml_page()
-    made[docs / "reference" / "constraints.md"] = constraints_page()
+    for name, text in reference_pages().items():
+        made[docs / "reference" / name] = text
     for guide, with_tables in (
-        (docs / "results.md", with_figures),
         (docs / "rewards.md", with_games),
-        (docs / "extraction.md", with_rules),
         (Path(__file__).parent / "examples" / "hkcanto_if" / "README.md", with_prompts),
     ):
         made[guide] = with_tables(guide.read_text(encoding="utf-8"))
     for path, text in made.items():
         path.write_text(text, encoding="utf-8")
     return list(made)
+
+
+def reference_pages() -> dict[str, str]:
+    """Return file name → page, for the pages of the reference that no docstring makes."""
+    return {
+        "benchmark_toml.md": toml_page(),
+        "constraints.md": constraints_page(),
+        "figures.md": figures_page(),
+        "reading_rules.md": rules_page(),
+    }
 
 
 def _ours() -> list[Benchmark]:
@@ -108,7 +116,7 @@ _INTRODUCTION = (
     "are our own, not the release's. The `…` in a [signature](../results.md#signatures) replaces "
     "values that differ between runs: the revision of the data, two hashes (of what is sent, and "
     "of how answers are read) and the package's version. [Options](../running.md#options) and "
-    "[figures](../results.md#every-figure) are explained once for all tasks; reports also have the "
+    "[figures](../reference/figures.md) are explained once for all tasks; reports also have the "
     "[figures of reasoning](../results.md#the-language-of-reasoning).",
 )
 
@@ -286,11 +294,20 @@ _ONE_SCRIPT = (
 )
 
 
-def with_figures(guide: str) -> str:
-    """Return the page on results with a fresh table of every figure.
+_FIGURES = """# Every figure
 
-    Args:
-        guide: The page's text. The tables are between `<!-- figures -->` and `<!-- end -->`.
+↑: higher is better; ↓: lower is better; –: neither. *A headline*: the figure to read first, for at
+least one of our tasks. *In reports only*: the harnesses' own tables do not show the figure.
+*Pooled over items*: numerators and denominators are summed over all items and then divided, so
+longer items count more. [Which figure to report](../results.md#which-figure-should-i-report)."""
+
+
+def figures_page() -> str:
+    """Return the page that explains every figure, in Markdown.
+
+    Examples:
+        >>> "| questions | `acc` | ↑ 0 to 1 | Accuracy." in figures_page()
+        True
     """
     homes: dict[tuple[str, str, str, str], list[str]] = {}
     parts: dict[str, None] = {}
@@ -323,7 +340,9 @@ def with_figures(guide: str) -> str:
         for benchmark in _ours()
         for of in benchmark.averages
     )
-    blocks = (
+    return _joined(
+        _MADE,
+        _FIGURES,
         _rows(("of", "figure", "values", "what it is"), rows),
         f"Accuracy on some of the items: {', '.join(parts)}.",
         f"Averages of tasks' headlines: {'; '.join(averages)}. Tasks joined by + are one column of "
@@ -331,7 +350,6 @@ def with_figures(guide: str) -> str:
         "Inspect, `hkcanto/hkcanto` shows those of Table 1.",
         f"Errors per judgement, in reports only, by category: {', '.join(ERROR_CATEGORIES)}.",
     )
-    return _between("figures", "\n\n".join(blocks), guide)
 
 
 def _values(of: Figure) -> str:
@@ -347,13 +365,18 @@ def _between(place: str, text: str, guide: str) -> str:
 
 def _figures_of(kinds: Sequence[str]) -> dict[str, tuple[Figure, str]]:
     """Return name → figure and its help, for kinds of task and for our tasks of those kinds."""
+    ours = {benchmark.name for benchmark in _ours()}
     tasks = [
-        task for benchmark in _ours() for task in benchmark.tasks if task.kind in kinds
+        task
+        for task in named_tasks().values()
+        if task.scope == "task"
+        and task.benchmark.name in ours
+        and task.definition.kind in kinds
     ]
     setups = [task_as_run(task.name) for task in tasks]
     shown = {figure.name for each in setups for figure in each.table}
     headlines = {each.headline.name for each in setups}
-    without = {*kinds} - {task.kind for task in tasks}
+    without = {*kinds} - {task.definition.kind for task in tasks}
     for declared in (find_kind(kind).FIGURES for kind in without):
         shown |= {figure.name for figure in declared if not figure.diagnostic}
         headlines.add(declared[0].name)
@@ -468,7 +491,7 @@ def constraints_page() -> str:
 
 _REFERENCE = """# Reference of benchmark.toml
 
-Every key of a `benchmark.toml` ([how to write one](adding_a_benchmark.md)). `[data]` is a TOML
+Every key of a `benchmark.toml` ([how to write one](../adding_a_benchmark.md)). `[data]` is a TOML
 table, `[[tasks]]` a table that may be repeated, and `<name>` a name that you choose. `A → B` is a
 table with A as keys and B as values. A key without a default is empty if you leave it out. An
 unknown key is an error that suggests the nearest one."""
@@ -565,7 +588,7 @@ def toml_page() -> str:
         "`kind` of a task. *Columns* lists the roles of the cells that the kind reads. The names "
         "in brackets are the columns' names, in upper or lower case, unless `columns` declares "
         "others; the first that exists is used. *Placeholders* lists what the kind fills in a "
-        "prompt. [Every figure](results.md#every-figure) explains the figures.",
+        "prompt. [Every figure](figures.md) explains the figures.",
         _rows(
             ("kind", "what it is", "columns", "placeholders", "keys", "figures"),
             map(_kind, _KINDS),
@@ -708,18 +731,32 @@ def with_games(guide: str) -> str:
     return _between("games", table, guide)
 
 
-def with_rules(guide: str) -> str:
-    """Return the page on reading answers with fresh tables of the rules for letters, sets and numbers.
+_RULES = """# Rules for reading answers
 
-    Args:
-        guide: The page's text. Each table is between `<!-- NAME rules -->` and `<!-- end -->`.
+Each rule is a function, in this order; the first that applies decides. A test shows what each rule is
+for by switching it off. [How answers are read](../extraction.md) explains the mechanism. The rules for
+numbers up to `main_end` find the sentence that counts; the first from `by_name` on gives its number.
+⏎ is a line break. The examples of letters are about four islands: A 大嶼山, B 南丫島, C 長洲, D 坪洲."""
+
+
+_RULE_TABLES = (
+    ("Words around a mention of an option", STANCE_RULES),
+    ("One answer", LETTER_RULES),
+    ("All that apply", SET_RULES),
+    ("Numbers", NUMBER_RULES),
+)
+
+
+def rules_page() -> str:
+    """Return the page that lists the rules for letters, sets and numbers, in Markdown.
+
+    Examples:
+        >>> "## Numbers\\n\\nIn `hkcanto_metrics.number_text`, " in rules_page()
+        True
     """
-    for name, rules in (
-        ("stance", STANCE_RULES),
-        ("letter", LETTER_RULES),
-        ("set", SET_RULES),
-        ("number", NUMBER_RULES),
-    ):
+    blocks = [_MADE.replace("the catalogue", "the rules"), _RULES]
+    for title, rules in _RULE_TABLES:
+        modules = dict.fromkeys(f"`{rule.__module__}`" for rule in rules)
         rows = [
             (
                 f"`{rule.__name__.strip('_')}`",
@@ -728,8 +765,8 @@ def with_rules(guide: str) -> str:
             for rule in rules
         ]
         table = _rows(("rule", "what it reads", "examples"), rows)
-        guide = _between(f"{name} rules", table, guide)
-    return guide
+        blocks += [f"## {title}", f"In {', '.join(modules)}.", table]
+    return _joined(*blocks)
 
 
 def _parts_of_rule(documentation: str) -> tuple[str, str]:

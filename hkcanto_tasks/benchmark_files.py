@@ -31,7 +31,7 @@ from .errors import DOCS, CatalogueError, did_you_mean
 _Record = TypeVar("_Record", bound=msgspec.Struct)
 _Table = Mapping[str, Any]
 
-_KEYS = f"{DOCS}/benchmark_toml.md has all keys and their values."
+_KEYS = f"{DOCS}/reference/benchmark_toml.md has all keys and their values."
 _FILLED_IN = ("home",)  # fields of a record that are not declared in the file
 _SOURCES = ("github", "hub", "data")
 _SPLITS = ("test", "dev")

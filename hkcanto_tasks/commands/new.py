@@ -62,7 +62,7 @@ labels = { "?" = { data = "?", words = [] } }""",
 
 _TEMPLATE = """\
 # Every "?" is an open question: the benchmark loads when they are answered.
-# {docs}/benchmark_toml.md has all keys.
+# {docs}/reference/benchmark_toml.md has all keys.
 {columns}
 name = "{name}"
 title = "{title}"
