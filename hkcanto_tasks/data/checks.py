@@ -106,9 +106,14 @@ def _refuse_other_language(samples: Sequence[Sample], where: str) -> None:
 def _refuse_simplified(samples: Sequence[Sample], where: str) -> None:
     # Rows may alternate between scripts, so they are drawn at random.
     drawn = Random(0).sample(samples, min(len(samples), _ROWS_OF_SCRIPT))
+    texts = [sample.text for sample in drawn]
+    # Few files have a Simplified character, and each character is looked up once here.
+    _, n_characters = count_scripts("".join({*"".join(texts)}))
+    if not n_characters:
+        return
     simplified = 0
-    for sample in drawn:
-        n_traditional, n_simplified = count_scripts(sample.text)
+    for text in texts:
+        n_traditional, n_simplified = count_scripts(text)
         if n_simplified > n_traditional:
             simplified += 1
     if simplified > max(1, _ODD_SHARE * len(drawn)):

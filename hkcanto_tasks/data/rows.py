@@ -171,7 +171,10 @@ class ReleaseRows:
             content = read_bytes(path)
             self._hashes[file] = sha256(content).hexdigest()
             part = read_table(path, columns, self._definition, content)
-            table.rows.extend(filter(self._is_wanted, part.rows))
+            rows = part.rows
+            if self._definition.where:
+                rows = [row for row in rows if self._is_wanted(row)]
+            table.rows.extend(rows)
             table.bad.extend(part.bad)
         return table
 

@@ -82,11 +82,12 @@ class Row(msgspec.Struct, frozen=True, gc=False):
             >>> row.find(["choices.1.text"]), row.find(["choices.text"])
             ('灣仔', ['旺角', '灣仔'])
         """
+        cells = self.cells
         for name in columns:
-            if name in self.cells:
-                return self.cells[name]
+            if name in cells:
+                return cells[name]
             if "." in name:
-                cell = _inside(self.cells, name.split("."))
+                cell = _inside(cells, name.split("."))
                 if cell is not _ABSENT:
                     return cell
         return None
@@ -108,15 +109,15 @@ class Row(msgspec.Struct, frozen=True, gc=False):
             UnreadableRow: The row has none of these columns, or the cell is blank or not a text.
         """
         cell = self.find(columns)
-        text = cell if isinstance(cell, str) else as_text(cell)
+        text = as_text(cell)
+        if text and text.strip():
+            return text
         if isinstance(cell, list):
             raise self.problem(
                 f"a list in place of a text for the {role} in {' or '.join(columns)}: a path names "
                 f"one entry, {columns[0]}.0; a conversation of several turns cannot be declared"
             )
-        if not text or not text.strip():
-            raise self.lacks(f"text for the {role}", role, columns)
-        return text
+        raise self.lacks(f"text for the {role}", role, columns)
 
     def lacks(
         self,
@@ -404,9 +405,10 @@ def _csv(
 ) -> Table:
     table = Table([], [])
     file = str(path)
-    rows = [*_csv_rows(path, text, form)]
+    rows: Iterable[list[str] | csv.Error] = _csv_rows(path, text, form)
     names: list[str] = []
     if columns or not form.header:
+        rows = [*rows]
         names = _names_without_header(columns, rows, form)
     number = 0  # of the row, without a header and blank rows
     truncated = ""  # what is wrong with the last row, if the file may break off there

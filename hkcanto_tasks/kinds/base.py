@@ -4,7 +4,6 @@ A kind of task is a class derived from `Kind`; an instance of it is one task und
 """
 
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -17,7 +16,13 @@ from hkcanto_metrics.language import identify_language, identify_reasoning
 from hkcanto_metrics.reasoning import Parts, Reasoned, split_reasoning
 
 from ..data.tables import Row
-from ..declarations import PromptTemplate, Subject, TaskDefinition, TaskVariant
+from ..declarations import (
+    PromptTemplate,
+    Subject,
+    TaskDefinition,
+    TaskVariant,
+    repeated,
+)
 from ..errors import CatalogueError, DataCorrupt, OptionError
 from ..figures import Figure, figures, figures_of
 from ..judgements import Judgement
@@ -291,9 +296,8 @@ class Kind(ABC):
         Raises:
             DataCorrupt: The rows cannot all be right.
         """
-        counts = Counter(row.id for row in rows)
-        if len(counts) < len(rows):
-            ids = [name for name, count in counts.items() if count > 1]
+        if len({row.id for row in rows}) < len(rows):
+            ids = repeated(row.id for row in rows)
             names = ", ".join(name.rpartition("/")[2] for name in ids)
             raise DataCorrupt(
                 f"{file}: the ids or numbers {names} occur more than once. Correct the file."

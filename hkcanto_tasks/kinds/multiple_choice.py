@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 import hkcanto_metrics
 
-from ..data.choices import choice_columns, read_choices, right_letters
+from ..data.choices import ChoiceReader, choice_columns
 from ..data.tables import Row, as_text
 from ..declarations import ChoiceDefinition, Subject
 from ..errors import OptionError
@@ -93,7 +93,14 @@ class MultipleChoice(base.Kind):
         default = ["choices"] if self.definition.reader else []
         self._columns["options"] = choice_columns(self.definition, default)
         # Looked up once, since large files have many rows.
-        self._columns_of = {role: self.columns(role) for role in self.COLUMNS}
+        self._question_columns = self.columns("question")
+        self._explanation_columns = self.columns("explanation")
+        self._reader = ChoiceReader(
+            self.definition,
+            self.columns("options"),
+            self.columns("answer"),
+            several=self.SEVERAL,
+        )
         self._has_scaffold = options.prompt.endswith(self.SCAFFOLD)
         self._convert: Callable[[str], str] = str
         if options.script == "sc":
@@ -112,19 +119,16 @@ class MultipleChoice(base.Kind):
     def row(self, row: Row) -> Sample:
         """Read a question, its options and its answer."""
         definition = self.definition
-        columns = self._columns_of
         question = definition.question
         if not question:
-            question = row.text(columns["question"], "question")
-        choices = read_choices(row, definition, columns["options"])
-        explanation = as_text(row.find(columns["explanation"])) or ""
+            question = row.text(self._question_columns, "question")
+        choices = self._reader.choices(row)
+        explanation = as_text(row.find(self._explanation_columns)) or ""
         return Sample(
             id=str(row.number),
             question=question,
             choices=choices,
-            target=right_letters(
-                row, choices, definition, columns["answer"], several=self.SEVERAL
-            ),
+            target=self._reader.right_letters(row, choices),
             reasoning=explanation.strip(),
             parts=self._types(question, row) if definition.types else (),
         )

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hkcanto_tasks.data.choices import choice_columns, read_choices, right_letters
+from hkcanto_tasks.data.choices import ChoiceReader, choice_columns
 from hkcanto_tasks.data.tables import Row, UnreadableRow
 from hkcanto_tasks.declarations import ChoiceDefinition
 from hkcanto_tasks.errors import CatalogueError, DataCorrupt
@@ -18,8 +18,8 @@ def answered(cell: object, *, several: bool = False, **declared: Any) -> str:
         name="quiz", title="", kind="", letters="ABC", **declared
     )
     row = Row(1, {"a": "大澳", "b": "2", "c": "中環", "answer": cell}, "quiz.csv", 2)
-    choices = read_choices(row, definition, choice_columns(definition))
-    return right_letters(row, choices, definition, ["answer"], several=several)
+    reader = ChoiceReader(definition, choice_columns(definition), several=several)
+    return reader.right_letters(row, reader.choices(row))
 
 
 def test_an_answer_names_an_option_in_the_declared_way_alone() -> None:
@@ -113,28 +113,31 @@ def test_several_answers_are_divided_as_declared() -> None:
 
 def test_blank_options_are_shown_or_absent() -> None:
     row = Row(1, {"a": "甲", "b": " ", "c": "丙", "d": ""})
-    shown = ChoiceDefinition(name="quiz", title="", kind="")
-    absent = ChoiceDefinition(name="quiz", title="", kind="", blank_options="absent")
-    assert read_choices(row, shown, [*"abcd"]) == ("甲", " ", "丙", "")
-    assert read_choices(row, absent, [*"abcd"]) == ("甲", None, "丙", None)
+    shown = ChoiceReader(ChoiceDefinition(name="quiz", title="", kind=""), [*"abcd"])
+    absent = ChoiceReader(
+        ChoiceDefinition(name="quiz", title="", kind="", blank_options="absent"),
+        [*"abcd"],
+    )
+    assert shown.choices(row) == ("甲", " ", "丙", "")
+    assert absent.choices(row) == ("甲", None, "丙", None)
     short = Row(1, {"a": "甲", "b": "乙"})
-    assert read_choices(short, absent, [*"abcd"]) == ("甲", "乙", None, None)
+    assert absent.choices(short) == ("甲", "乙", None, None)
     with pytest.raises(
         UnreadableRow,
         match="no text for its option 3 in a, b, c, d; found the columns a, b",
     ):
-        read_choices(short, shown, [*"abcd"])
+        shown.choices(short)
     for cell in (None, True, float("nan"), ["丁"], {"text": "丁"}):
         odd = Row(1, {"a": "甲", "b": "乙", "c": "丙", "d": cell})
         with pytest.raises(UnreadableRow, match="no text for its option 4"):
-            read_choices(odd, shown, [*"abcd"])
+            shown.choices(odd)
         if cell is None or cell != cell:
-            assert read_choices(odd, absent, [*"abcd"]) == ("甲", "乙", "丙", None)
+            assert absent.choices(odd) == ("甲", "乙", "丙", None)
         else:
             with pytest.raises(UnreadableRow, match="no text for its option 4"):
-                read_choices(odd, absent, [*"abcd"])
+                absent.choices(odd)
     with pytest.raises(UnreadableRow, match="fewer than two options"):
-        read_choices(Row(1, {"a": "甲", "b": ""}), absent, [*"abcd"])
+        absent.choices(Row(1, {"a": "甲", "b": ""}))
 
 
 def test_options_in_one_declared_column_are_a_list_or_a_mapping(quiz: Quiz) -> None:
@@ -160,6 +163,16 @@ def test_options_in_one_declared_column_are_a_list_or_a_mapping(quiz: Quiz) -> N
         DataCorrupt, match="3 options, but the task has only the letters AB"
     ):
         items()
+
+
+def test_keys_of_a_readers_mapping_may_be_labels() -> None:
+    """The kind's own column `choices` needs no declaration, for choices and labels alike."""
+    definition = ChoiceDefinition(name="quiz", title="", kind="", answer="label")
+    reader = ChoiceReader(definition, ["choices"])
+    row = Row(1, {"choices": {"x": "甲", "y": "乙"}, "answer": "y"})
+    choices = reader.choices(row)
+    assert choices == ("甲", "乙", None, None)
+    assert reader.right_letters(row, choices) == "B"
 
 
 def test_columns_are_not_recognised_by_likeness(quiz: Quiz) -> None:
