@@ -1,4 +1,4 @@
-"""Generate the pages in `docs/tasks`, four in `docs/reference`, and the tables in two more.
+"""Generate the pages in `docs/tasks`, five in `docs/reference`, and the tables in two more.
 
     python docs/generate.py
 
@@ -95,6 +95,7 @@ def reference_pages() -> dict[str, str]:
         "benchmark_toml.md": toml_page(),
         "constraints.md": constraints_page(),
         "figures.md": figures_page(),
+        "options.md": options_page(),
         "reading_rules.md": rules_page(),
     }
 
@@ -115,7 +116,7 @@ _INTRODUCTION = (
     "A task's page shows its prompt for one item, as a single text. The items of the *sample data* "
     "are our own, not the release's. The `…` in a [signature](../results.md#signatures) replaces "
     "values that differ between runs: the revision of the data, two hashes (of what is sent, and "
-    "of how answers are read) and the package's version. [Options](../running.md#options) and "
+    "of how answers are read) and the package's version. [Options](../reference/options.md) and "
     "[figures](../reference/figures.md) are explained once for all tasks; reports also have the "
     "[figures of reasoning](../results.md#the-language-of-reasoning).",
 )
@@ -136,11 +137,12 @@ def task_pages() -> dict[str, str]:
             f"## {benchmark.title}",
             " ".join(f"{text.rstrip('.')}." for text in terms if text),
             _rows(
-                ("task", "title", "items", "shots", "headline"),
+                ("task", "title", "Inspect", "items", "shots", "headline"),
                 (
                     (
                         f"[`{each.task.name}`]({each.task.name}.md)",
                         each.title,
+                        f"`{_in_inspect(each)}`",
                         _items(each),
                         str(each.kind.shots),
                         f"`{each.figures[0].name}`",
@@ -156,6 +158,12 @@ def task_pages() -> dict[str, str]:
 
 def _joined(*blocks: str) -> str:
     return "\n\n".join(filter(None, blocks)) + "\n"
+
+
+def _in_inspect(of: Description) -> str:
+    """Return a task's name in Inspect, with the options that select it."""
+    command = of.commands["Inspect"].removeprefix("inspect eval ")
+    return command.removesuffix(" --model …")
 
 
 def _items(of: Description) -> str:
@@ -397,6 +405,59 @@ def _figures_of(kinds: Sequence[str]) -> dict[str, tuple[Figure, str]]:
 
 def _column(tasks: Sequence[str]) -> str:
     return " + ".join(f"`{task}`" for task in tasks)
+
+
+# ---------------------------------------------------------------------- options
+
+
+_OPTIONS = """# Every option
+
+How to [set options](../running.md#options). A [task's page](../tasks/README.md) lists its options with
+their defaults. In lm-eval, `multiturn` is also `--fewshot_as_multiturn true`. Without it, all worked
+examples are in one turn, whatever lm-eval's default is."""
+
+_MULTITURN = (
+    "`multiturn`",
+    "true or false",
+    "all with worked examples",
+    "Make each worked example a turn of its own, instead of one user message for all.",
+)
+
+
+def options_page() -> str:
+    """Return the page that explains every option, in Markdown.
+
+    Examples:
+        >>> "| `cot` | true or false | `hkmmlu`, `tmmluplus_gen` | Ask" in options_page()
+        True
+    """
+    described = [
+        describe(task.name) for benchmark in _ours() for task in benchmark.tasks
+    ]
+    tasks: dict[tuple[str, str, str], list[str]] = {}
+    for each in described:
+        for name, values, _, effect in each.options:
+            tasks.setdefault((name, values, effect), []).append(each.task.name)
+    order = [*dict.fromkeys(name for name, _, _ in tasks)]
+    rows = []
+    for key in sorted(tasks, key=lambda key: order.index(key[0])):
+        name, values, effect = key
+        having = _tasks_in_words(tasks[key], len(described))
+        rows.append((f"`{name}`", values, having, effect))
+    table = _rows(("option", "values", "tasks", "effect"), [*rows, _MULTITURN])
+    return _joined(_MADE, _OPTIONS, table)
+
+
+_MOST_NAMES = 4
+
+
+def _tasks_in_words(names: Sequence[str], count: int) -> str:
+    """Name some tasks, or say how many there are."""
+    if len(names) == count:
+        return "all"
+    if len(names) > _MOST_NAMES:
+        return f"{len(names)} of {count}"
+    return ", ".join(f"`{name}`" for name in names)
 
 
 # ---------------------------------------------------------------------- constraints
