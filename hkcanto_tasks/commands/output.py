@@ -89,12 +89,12 @@ def write(
 
 
 def _print_answer(report: "Report", *, verdict_only: bool = False) -> None:
-    """Print the notes that answer the user's question, or the verdict alone."""
+    """Print the notes that answer the user's question, or the verdict and the next step alone."""
     from ..results.reports.renderers.terminal import show_note
 
     with out.capture() as shown:
         for note in report.answer:
-            if note.level == "verdict" or not verdict_only:
+            if note.level in ("verdict", "next") or not verdict_only:
                 show_note(note, out)
     _echo_rendered(shown.get())
 

@@ -64,7 +64,10 @@ def test_one_model_says_what_a_rank_is_and_why_a_task_has_none(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     said = reported(TEN_MODELS[:1], TEN_TASKS, monkeypatch)
-    assert "No rank: no published score of the same task and setup (7)." in said
+    assert (
+        "Tasks without a rank: no published score of the same task and setup (7)."
+        in said
+    )
     assert "A rank is among a paper's models: all places that the 95 %" in said
 
 
@@ -73,6 +76,7 @@ def test_a_leader_that_is_clearly_ahead_of_all_others_is_shown_with_the_next(
 ) -> None:
     said = reported(("weak", "middling", "strong"), TASKS[:2], monkeypatch)
     assert (
-        "strong leads (mean rank 1.0 of 3), clearly ahead of all 2 others, the next middling (2.0)"
-        in said
-    )
+        "strong leads among 3 models: mean rank 1.0; next is middling (2.0). It is certainly better "
+        "than each of the others on some task"
+    ) in said
+    assert "hkcanto compare LOGS_OF_strong LOGS_OF_middling" in said

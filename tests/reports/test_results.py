@@ -122,7 +122,7 @@ def test_the_rank_of_a_run_is_that_in_the_papers_headline() -> None:
         whole("hkcanto_cultural"), a_run("hkcanto_law", {"acc": [1, 0]})
     )
     # 50 ± 6.2 % among 22 models; worked by hand in `test_standings`.
-    assert column(table, "Rank") == ["14–21 of 23 (appendices†)", None]
+    assert column(table, "Rank") == ["14–21 of 23 ‡", None]
 
 
 def phonology() -> Run:
@@ -249,7 +249,7 @@ def test_models_have_a_rank_runs_a_range_of_them_and_people_none() -> None:
     }
     assert ranks == {
         "Mistral Nemo 12B": "20",
-        "mine": "14–21 of 23 (appendices†)",
+        "mine": "14–21 of 23 ‡",
         "Human": None,
     }
 
@@ -298,7 +298,7 @@ def test_a_run_without_a_rank_says_why_and_one_without_a_figure_comes_last() -> 
     assert notes == {
         "part": "not all items",
         "local": "unknown data",
-        "whole": "14–21 of 23 (appendices†)",
+        "whole": "14–21 of 23 ‡",
     }
     # Llama-3-8B-Instruct is one of the models without translation scores in the paper.
     missing = a_run(
@@ -496,7 +496,7 @@ def test_json_says_what_the_harness_reported_otherwise_and_why_there_is_no_rank(
 def test_a_report_is_named_after_its_models() -> None:
     runs = [a_run("hkcanto_law", {"acc": [1]}, label=label) for label in "abcdef"]
     assert build_report(runs[:1]).title == "a"
-    assert build_report([*runs, runs[0]]).title == "a, b, c, d, 2 more"
+    assert build_report([*runs, runs[0]]).title == "6 models"
     assert build_report(runs, title="Six").title == "Six"
 
 

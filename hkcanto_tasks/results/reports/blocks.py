@@ -36,7 +36,8 @@ DisplayUnit = Literal[
     "points",
     "score_points",
 ]
-NoteLevel = Literal["info", "warning", "verdict"]
+# `next` is what to do after the verdict.
+NoteLevel = Literal["info", "warning", "verdict", "next"]
 TableRowKind = Literal["run", "published", "human", "random", "best", "other"]
 
 _UNITS: Mapping[str, DisplayUnit] = {
@@ -206,7 +207,7 @@ class Report:
 
     @property
     def answer(self) -> Sequence[Note]:
-        """The first section's verdict and warnings, or its first note if it has neither."""
+        """The first section's verdict, warnings and next step, or its first note if it has none."""
         blocks = self.sections[0].blocks if self.sections else ()
         notes = [block for block in blocks if isinstance(block, Note)]
         return [note for note in notes if note.level != "info"] or notes[:1]

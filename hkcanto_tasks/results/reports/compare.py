@@ -174,6 +174,7 @@ def compare_runs(
                 compared,
                 not_compared,
                 is_of_headlines=metric is None,
+                is_gated=decision is not None,
                 tests=tests,
             ),
             *([method_section(decision)] if decision else []),
@@ -388,29 +389,35 @@ def sections(
     not_compared: Sequence[str],
     *,
     is_of_headlines: bool = True,
+    is_gated: bool = False,
     tests: int = 1,
 ) -> Iterator[Section]:
     """Yield the table of tasks and models, and each task's pairs or parts.
 
-    The number of `tests` that share the error of 5 % is that of the comparisons.
+    The number of `tests` that share the error of 5 % is that of the comparisons. After a gate, which
+    says itself what to do next, this is left out.
     """
     comparisons = [*chain.from_iterable(compared)]
     is_of_two = len(comparisons) == len(compared)
     warnings = _warning_notes(compared, not_compared)
     details = [*chain.from_iterable(_details(group, is_of_two) for group in compared)]
     results: Sequence[Block] = [*warnings, *details]
+    notes: Sequence[Note] = ()
+    tables: Sequence[TableBlock] = ()
     following = list[Section]()
     if is_of_two:
         pairs = [pair_of(comparison) for comparison in comparisons]
-        sentence, table = pairs_blocks(pairs, _common_names(comparisons))
-        results = [sentence, *warnings, table]
+        notes, pairs_table = pairs_blocks(pairs, _common_names(comparisons))
+        tables = [pairs_table]
         is_short = len(comparisons) == 1
         following.append(Section("Parts and subjects", details, "parts", is_short))
     elif is_of_headlines:
         everyone = dict.fromkeys(chain.from_iterable(map(_runs, compared)))
-        sentence, table = overview_of_runs([*everyone], tests)
-        results = [sentence, *warnings, table]
+        notes, tables = overview_of_runs([*everyone], tests)
         following.append(Section("Pairs", details, "pairs"))
+    if tables:
+        kept = [note for note in notes if not (is_gated and note.level == "next")]
+        results = [*kept, *warnings, *tables]
     yield Section("Results", results, "results", is_summary=True)
     yield from following
     yield _left_out_section(comparisons, not_compared)

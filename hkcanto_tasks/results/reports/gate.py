@@ -34,15 +34,15 @@ STATUSES: Mapping[GateVerdict, int] = {
 }
 """The exit status of each verdict."""
 
-_LOSS = (
-    "Observed loss in points, with its lower and upper bound. Passed: the upper bound is below δ. "
-    "Worse: the lower bound is above δ. A negative loss is a gain."
+_GAIN = (
+    "Observed gain in points, with the gate's lower and upper bound, each one-sided. Passed: the "
+    "lower bound is above −δ. Worse: the upper bound is below −δ."
 )
 _NEEDED = "Items with which 80 of 100 equally good runs pass."
 _COLUMNS = {
     "title": TableColumn("Task"),
     "verdict": TableColumn("Gate"),
-    "loss": TableColumn("Loss", "score", _LOSS, drawn=True),
+    "gain": TableColumn("Gain", "score_points", _GAIN, drawn=True),
     "needed_items": TableColumn("Needs", "count", _NEEDED),
     "task_items": TableColumn("Has", "count", "Items of the whole task."),
     "figure": TableColumn("Figure", beneath=True),
@@ -86,6 +86,11 @@ class GatedTask:
     needed_items: int | None = None
     task_items: int | None = None
     decidable: float | None = None
+
+    @property
+    def gain(self) -> Estimate:
+        """The negative loss, with its bounds."""
+        return self.loss.times(-1)
 
 
 @dataclass(frozen=True)
@@ -285,10 +290,19 @@ def _points(points: float, delta: float) -> str:
 # ---------------------------------------------------------------------- remarks
 
 
-def remarks(gate: Gate) -> Iterator[str]:
-    """Yield what to do if the gate is undecided, and remarks on its runs."""
+def next_steps(gate: Gate) -> Iterator[str]:
+    """Yield what to do after the verdict."""
     if gate.verdict == "undecided":
         yield from _advice(gate)
+    elif gate.verdict == "passed":
+        candidates = dict.fromkeys(task.candidate for task in gate.tasks)
+        yield f"Nothing to fix: {listed(candidates, ' or ')} may be released."
+    elif gate.verdict == "worse":
+        yield "See where it loses, subject by subject: add --full."
+
+
+def remarks(gate: Gate) -> Iterator[str]:
+    """Yield remarks on a gate's runs."""
     runs = max(Counter(task.title for task in gate.tasks).values())
     if runs > gate.candidates == 1:
         yield f"To choose one of them by this gate, give --candidates {runs}."
@@ -304,7 +318,7 @@ def _advice(gate: Gate) -> Iterator[str]:
     small = [task for task in undecided if not _has_enough(task)]
     if limited:
         needs = [f"{task.needed_items:,} on {task.title}" for task in limited]
-        yield f"Next: run more items. If both are equally good, so many pass: {listed(needs)}."
+        yield f"Run more items. If both are equally good, so many pass: {listed(needs)}."
     if small:
         yield _advice_on_small(gate, small)
 
@@ -314,7 +328,7 @@ def _advice_on_small(gate: Gate, small: Sequence[GatedTask]) -> str:
     tolerance = _rounded_up(max(task.decidable or 0.0 for task in small))
     counted = f"{len(small)} tasks are" if len(small) > 1 else f"{small[0].title} is"
     advice = (
-        f"Next: {counted} too small for {gate.delta:g} points (the table shows how many items "
+        f"{counted} too small for {gate.delta:g} points (the table shows how many items "
         f"each needs and has). Allow more (--gate {tolerance:g})"
     )
     names = dict.fromkeys(task.task for task in gate.tasks if task not in small)
@@ -339,11 +353,9 @@ def gate_section(gate: Gate) -> Section:
         columns = [(column, attrgetter(field)) for field, column in _COLUMNS.items()]
         if len({task.compared for task in gate.tasks}) > 1:
             columns.append((_COMPARED, attrgetter("compared")))
-        title = (
-            "Loss in points, task by task "
-            f"(tolerance {gate.delta:g}; a loss below 0 is a gain)"
-        )
+        title = f"Gain in points, task by task (the lower bound must be above −{gate.delta:g})"
         tasks = [task for answer in _ORDER for task in gate.having(answer)]
+        blocks += [Note(step, "next") for step in next_steps(gate)]
         blocks += map(Note, remarks(gate))
         blocks.append(table("gate", title, tasks, columns))
     return Section("Gate", blocks, "gate", is_summary=True)

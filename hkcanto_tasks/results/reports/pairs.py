@@ -37,9 +37,11 @@ _GAIN = (
     "By how much the second is better, in points, with an interval that holds with 95 % for all "
     f"rows together: {WIDE}."
 )
-_SURE = "✓ if the interval excludes 0, so that the difference is more than chance."
+_CERTAIN = "Yes if the interval excludes 0, so that the difference is more than chance."
 _TOGETHER = "95 %, all tasks together"
-_NEXT = "How many items would tell: hkcanto plan LOGS."
+_MOST_NAMED = 3  # uncertain differences that a sentence names
+_PLAN = "hkcanto plan LOGS says how many items would show the {} that could be chance."
+_BY_SUBJECT = "See the gains and losses subject by subject: add --full."
 # A smaller gain in points may come from rounding.
 _NEGLIGIBLE = 1e-9
 
@@ -92,7 +94,9 @@ class RunPair(NamedTuple):
         """The mark of a row: whether the difference is certain, or that nothing can be said."""
         if self.unread:
             return "unread"
-        return "✓" if self.is_significant else None
+        if self.gain is None:
+            return None
+        return "yes" if self.is_significant else "no"
 
 
 def pair_of(comparison: Comparison, best: float | None = None) -> RunPair:
@@ -115,8 +119,8 @@ def pair_of(comparison: Comparison, best: float | None = None) -> RunPair:
 
 def pairs_blocks(
     pairs: Sequence[RunPair], names: Sequence[str]
-) -> tuple[Note, TableBlock]:
-    """Return the verdict on two models, and a row for each of their tasks.
+) -> tuple[list[Note], TableBlock]:
+    """Return the verdict on two models, what to do next, and a row for each of their tasks.
 
     Rows are sorted by strength of evidence. The effects share the error of 5 %.
     """
@@ -134,16 +138,15 @@ def pairs_blocks(
             attrgetter("gain"),
         ),
         (
-            TableColumn("Sure", help=_SURE),
+            TableColumn("Certain", help=_CERTAIN),
             attrgetter("mark"),
         ),
         (TableColumn("Best published", "score"), attrgetter("best")),
         (TableColumn("Figure", beneath=True), attrgetter("measure")),
     ]
-    note = Note(_pairs_verdict(pairs, names), "verdict")
-    return note, table(
+    return [*_pairs_notes(pairs, names)], table(
         "pairs",
-        "Task by task",
+        "Task by task, the most certain first",
         sorted(pairs, key=_weakness),
         columns,
         f"A gain is positive if {names[1]} is better.",
@@ -157,33 +160,41 @@ def _weakness(pair: RunPair) -> tuple[float, float]:
     return pair.effect.p_value, -abs(pair.gain.value)
 
 
-def _pairs_verdict(pairs: Sequence[RunPair], names: Sequence[str]) -> str:
-    """Say who leads on how many tasks, by how much in the mean, and which gains are certain."""
+def _pairs_notes(pairs: Sequence[RunPair], names: Sequence[str]) -> Iterator[Note]:
+    """Yield who leads and how certainly, by how much in the mean, and what to do next."""
     compared = [pair for pair in pairs if pair.gain]
     if not compared:
         unread = dict.fromkeys(chain.from_iterable(pair.unread for pair in pairs))
-        return " · ".join(no_verdict(unread)) or NOTHING.format(2)
+        nothing = " · ".join(no_verdict(unread)) or NOTHING.format(2)
+        yield Note(nothing, "verdict")
+        return
     if len(compared) == 1:
-        sentences = [verdict(compared[0], names)]
+        yield Note(verdict(compared[0], names), "verdict")
     else:
-        sentences = [
-            _leads(compared, names),
-            _mean_over_tasks(compared, names),
-            _certain(compared, names),
-        ]
-    sentences += _open_questions(pairs)
-    return " ".join(filter(None, sentences))
+        lead = f"{_leads(compared, names)} {_certainty(compared, names)}"
+        yield Note(lead, "verdict")
+        yield from map(Note, _mean_over_tasks(compared, names))
+        yield from map(Note, _uncertain(compared, names))
+    without = len({pair.title for pair in pairs if pair.unread})
+    if without:
+        tasks = "1 task" if without == 1 else f"{without} tasks"
+        text = f"No verdict on {tasks}, because answers could not be read."
+        yield Note(text, "verdict")
+    yield from _next_step(compared)
 
 
-def _open_questions(pairs: Sequence[RunPair]) -> Iterator[str]:
-    """Say what would show a difference, and how many tasks have no verdict."""
-    chances = [pair.points for pair in pairs if not pair.is_significant]
-    if any(abs(points) > _NEGLIGIBLE for points in chances):
-        yield _NEXT
-    count = len({pair.title for pair in pairs if pair.unread})
-    if count:
-        tasks = "1 task" if count == 1 else f"{count} tasks"
-        yield f"No verdict on {tasks}, because answers could not be read."
+def _next_step(pairs: Sequence[RunPair]) -> Iterator[Note]:
+    """Yield how to learn which differences are more than chance, or where they are."""
+    chances = [
+        pair
+        for pair in pairs
+        if abs(pair.points) > _NEGLIGIBLE and not pair.is_significant
+    ]
+    if chances:
+        number = "difference" if len(chances) == 1 else "differences"
+        yield Note(_PLAN.format(number), "next")
+    elif len(pairs) > 1 and any(pair.is_significant for pair in pairs):
+        yield Note(_BY_SUBJECT, "next")
 
 
 def _leads(pairs: Sequence[RunPair], names: Sequence[str]) -> str:
@@ -192,37 +203,46 @@ def _leads(pairs: Sequence[RunPair], names: Sequence[str]) -> str:
     behind = sum(pair.points < -_NEGLIGIBLE for pair in pairs)
     first, second = names
     if not ahead and not behind:
-        return f"{second} and {first} are equal on all {len(pairs)} tasks."
+        return f"{second} and {first} are equal on {_all(len(pairs))} tasks."
     if behind > ahead:
         first, second = second, first
         ahead, behind = behind, ahead
     if ahead == len(pairs):
-        return f"{second} leads {first} on all {ahead} tasks."
+        return f"{second} leads {first} on {_all(ahead)} tasks."
     return f"{second} leads on {ahead} of {len(pairs)} tasks, {first} on {behind}."
 
 
-def _certain(pairs: Sequence[RunPair], names: Sequence[str]) -> str:
-    """Say which differences are more than chance, and how many could be chance."""
+def _all(count: int) -> str:
+    return "both" if count == 2 else f"all {count}"
+
+
+def _certainty(pairs: Sequence[RunPair], names: Sequence[str]) -> str:
+    """Say how many differences are more than chance, and for which model."""
     certain = [pair for pair in pairs if pair.is_significant]
-    certain.sort(key=lambda pair: -abs(pair.points))
-    others = len(pairs) - len(certain)
     if not certain:
-        return f"None of the {others} differences is more than chance ({_TOGETHER})."
-    gains = listed(
-        f"{_task_name(pair, pairs)} {value_text(pair.points, 'score_points')}"
-        for pair in certain
-    )
+        return f"Each difference could be chance ({_TOGETHER})."
     counted = f"{len(certain)} of the {len(pairs)} differences are"
-    if not others:
-        counted = f"All {len(pairs)} differences are"
+    if len(certain) == len(pairs):
+        counted = f"{_all(len(pairs)).capitalize()} differences are"
     elif len(certain) == 1:
         counted = f"1 of the {len(pairs)} differences is"
-    text = (
-        f"{counted} more than chance ({_TOGETHER}), in points for {names[1]}: {gains}."
-    )
-    if others == 1:
-        return f"{text} The other could be chance."
-    return f"{text} The other {others} could be chance." if others else text
+    winners = Counter(names[pair.points > 0] for pair in certain)
+    split = ""
+    if len(winners) > 1:
+        parts = (f"{count} for {name}" for name, count in winners.most_common())
+        split = f": {listed(parts, ', ')}"
+    return f"{counted} more than chance ({_TOGETHER}){split}."
+
+
+def _uncertain(pairs: Sequence[RunPair], names: Sequence[str]) -> Iterator[str]:
+    """Yield which differences could be chance, if they are few beside certain ones."""
+    uncertain = [pair for pair in pairs if not pair.is_significant]
+    if 0 < len(uncertain) <= _MOST_NAMED and len(uncertain) < len(pairs):
+        named = listed(
+            f"{_task_name(pair, pairs)} {value_text(pair.points, 'score_points')}"
+            for pair in uncertain
+        )
+        yield f"Could be chance, in points for {names[1]}: {named}."
 
 
 def _task_name(pair: RunPair, pairs: Sequence[RunPair]) -> str:
@@ -231,15 +251,15 @@ def _task_name(pair: RunPair, pairs: Sequence[RunPair]) -> str:
     return pair.title if titles[pair.short_title] > 1 else pair.short_title
 
 
-def _mean_over_tasks(pairs: Sequence[RunPair], names: Sequence[str]) -> str:
-    """Return the mean accuracy over tasks, with the interval of its gain; empty if there is none.
+def _mean_over_tasks(pairs: Sequence[RunPair], names: Sequence[str]) -> Iterator[str]:
+    """Yield the mean accuracy over tasks, with the interval of its gain, if there is one.
 
     Only shares of right answers have a mean, and only on different items.
     """
     shares = [pair for pair in pairs if _is_share(pair)]
     tasks = {pair.task for pair in shares}
     if len(shares) < 2 or len(tasks) < len(shares):
-        return ""
+        return
     others = [_task_name(pair, pairs) for pair in pairs if not _is_share(pair)]
     named = [_task_name(pair, pairs) for pair in shares]
     where = f"the {len(shares)} tasks"
@@ -248,7 +268,7 @@ def _mean_over_tasks(pairs: Sequence[RunPair], names: Sequence[str]) -> str:
     elif others:
         where = f"{len(shares)} tasks ({listed(named, ', ')})"
     total = _mean_gain(shares)
-    return (
+    yield (
         f"Mean accuracy of {where}: {names[1]} {_mean_score(shares, 1):.1f} against "
         f"{_mean_score(shares, 0):.1f}, gain {value_text(total, 'score_points')} points, 95 % "
         f"{interval_text(total, 'score_points')}."

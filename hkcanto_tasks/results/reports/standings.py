@@ -10,7 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
+from operator import attrgetter
 from statistics import fmean
+from typing import NamedTuple
 
 import numpy as np
 
@@ -86,12 +88,12 @@ class Standing:
 
     @property
     def rank_text(self) -> str:
-        """Its ranks among all, and its protocol: `2–4 of 24 (appendices†)`; empty without ranks."""
+        """Its ranks among all: `2–4 of 24`; ‡ if the paper has two protocols; empty without ranks."""
         if self.ranks is None:
             return ""
         best, worst = self.ranks
         ranks = f"{best}" if best == worst else f"{best}–{worst}"
-        protocol = f" ({self.protocol}†)" if self.protocol else ""
+        protocol = " ‡" if self.protocol else ""
         copy = f" (a copy: {self.copy_rank})" if self.copy_rank else ""
         return f"{ranks} of {self.total}{protocol}{copy}"
 
@@ -550,15 +552,22 @@ def headline_column(run: Run) -> TableColumn:
     )
 
 
-def best_published(run: Run) -> float | None:
+class PublishedBest(NamedTuple):
+    """The best published score of a figure, and the model that has it."""
+
+    score: float
+    model: str
+
+
+def best_published(run: Run) -> PublishedBest | None:
     """Return the best published score of a run's headline under its condition."""
     scores = [
-        row.scores[column.name]
+        PublishedBest(row.scores[column.name], row.model)
         for row, column in _headline_cells(run)
         if column.name in row.scores
     ]
     best = max if run.headline.higher_is_better else min
-    return best(scores, default=None)
+    return best(scores, default=None, key=attrgetter("score"))
 
 
 def chance(run: Run) -> float | None:

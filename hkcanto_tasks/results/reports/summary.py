@@ -75,6 +75,7 @@ from .renderers.formatting import (
     value_text,
 )
 from .standings import (
+    PublishedBest,
     Standing,
     TableWithRuns,
     best_published,
@@ -87,6 +88,7 @@ from .standings import (
 
 _MOST_DISAGREEMENTS = 4
 _MOST_TASKS = 2  # whose scores a sentence has, with or without a rank
+_SECOND_MODEL = "To learn whether another model is better, add its logs: hkcanto report LOGS OTHERS."
 _SEE_END = "(“How this was made”)"
 _RUN_KEYS = (
     "label",
@@ -111,13 +113,18 @@ _RANKS = (
 )
 _PLACES = "A rank is among a paper's models: all places that the 95 % interval allows."
 _TWO_PROTOCOLS = (
-    " † They may have been asked as its appendices say, or as its release does."
+    " ‡ The paper's models were asked as its appendices say or as its release does; the paper does "
+    "not tell which."
 )
 _MATRIX = (
     "Each task's headline, on all of its items unless a note says otherwise. “≈” marks models "
-    "that do not differ significantly from the best. Clearly ahead: significantly better on a task, "
-    "and worse on none."
+    "that are not certainly behind the best."
 )
+_COUNTS = "Numbers of the {} tasks. Perhaps best: no other model is certainly better."
+_BEST = "Tasks on which it is certainly better than all others."
+_PERHAPS = "Tasks on which neither it nor another model is certainly the best."
+_BEHIND = "Tasks on which it is certainly worse than the best."
+_COMPARE = "Compare the first two task by task: hkcanto compare LOGS_OF_{} LOGS_OF_{}"
 _DOUBTS = "Failed checks: figures like the harness's, all items, at most 2 % unread, greedy, known data."
 
 
@@ -196,7 +203,7 @@ def build_report(
         "runs": [_record(results, run) for run in runs],
         "best": best_records(runs, alone=alone),
     }
-    title = title or listed(labels, ", ")
+    title = title or _title(labels)
     return report_of(
         sections,
         title,
@@ -204,6 +211,13 @@ def build_report(
         records,
         frame,
     )
+
+
+def _title(labels: Sequence[str]) -> str:
+    """Return a title that names at most two models."""
+    if len(labels) > 2:
+        return f"{len(labels)} models"
+    return " against ".join(reversed(labels))
 
 
 def _in_training_order(runs: Sequence[Run]) -> list[Run]:
@@ -282,10 +296,10 @@ def _standing_record(standing: Standing) -> Mapping[str, Any]:
 
 
 class _Overview(NamedTuple):
-    """The verdict on all models, the table to read first, and runs that are not compared."""
+    """The verdict and what to do next, the tables to read first, and runs that are not compared."""
 
-    verdict: Note
-    table: TableBlock
+    notes: Sequence[Note]
+    tables: Sequence[TableBlock]
     left_out: Sequence[Run] = ()
 
 
@@ -296,8 +310,23 @@ class _TaskRow(NamedTuple):
     score: Estimate | None
     rank: str | None
     why_unranked: str
-    best: float | None
+    best: PublishedBest | None
     measure: str
+
+    @property
+    def is_first(self) -> bool:
+        """Whether the only rank that its interval allows is the first."""
+        return bool(self.rank and self.rank.startswith("1 "))
+
+    @property
+    def best_score(self) -> float | None:
+        """The best published score, in points."""
+        return self.best and self.best.score
+
+    @property
+    def best_model(self) -> str | None:
+        """Who has the best published score."""
+        return self.best and f"best published: {self.best.model}"
 
 
 def _first_section(results: _Results) -> Section:
@@ -309,10 +338,10 @@ def _first_section(results: _Results) -> Section:
         overview = _overview_of_two(results)
     else:
         overview = _overview_of_many(results)
-    blocks: list[Block] = [overview.verdict]
+    blocks: list[Block] = [*overview.notes]
     for warning in _warnings(results, overview.left_out):
         blocks.append(Note(warning, "warning"))
-    blocks.append(overview.table)
+    blocks += overview.tables
     return Section("Results", blocks, "results", is_summary=True)
 
 
@@ -332,15 +361,17 @@ def _warnings(results: _Results, left_out: Sequence[Run]) -> Iterator[str]:
         yield f"runs not compared, as unfinished or on other items: {unlike}"
 
 
-def overview_of_runs(runs: Sequence[Run], tests: int) -> tuple[Note, TableBlock]:
-    """Return the verdict on more than two models, and the table of models and tasks.
+def overview_of_runs(
+    runs: Sequence[Run], tests: int
+) -> tuple[Sequence[Note], Sequence[TableBlock]]:
+    """Return the verdict on more than two models, and the tables of models and tasks.
 
     A number of `tests` share the error of 5 %.
     """
     labels = [*dict.fromkeys(run.label for run in runs)]
     results = _Results(runs, (), labels, side_by_side(runs), (), tests)
     overview = _overview_of_many(results)
-    return overview.verdict, overview.table
+    return overview.notes, overview.tables
 
 
 def _overview_of_one(results: _Results) -> _Overview:
@@ -377,15 +408,16 @@ def _overview_of_one(results: _Results) -> _Overview:
             attrgetter("score"),
         ),
         (TableColumn("Rank", help=_RANKS), attrgetter("rank")),
-        (TableColumn("Best published", "score", drawn=True), attrgetter("best")),
+        (TableColumn("Best published", "score", drawn=True), attrgetter("best_score")),
         (TableColumn("Figure", beneath=True), attrgetter("measure")),
+        (TableColumn("Best published by", beneath=True), attrgetter("best_model")),
     ]
-    verdict = "There is no run to report on."
+    notes = [Note("There is no run to report on.", "verdict")]
     if rows:
-        verdict = _ranks_of_one(results.labels[0], rows)
+        notes = [*_notes_on_one(results.labels[0], rows)]
     ranks = "".join(row.rank or "" for row in rows)
     caption = _PLACES if ranks else ""
-    if "†" in ranks:
+    if "‡" in ranks:
         caption += _TWO_PROTOCOLS
     tasks = table(
         "tasks",
@@ -395,23 +427,33 @@ def _overview_of_one(results: _Results) -> _Overview:
         caption,
         kind="other",
     )
-    return _Overview(Note(verdict, "verdict"), tasks)
+    return _Overview(notes, [tasks])
 
 
-def _ranks_of_one(label: str, rows: Sequence[_TaskRow]) -> str:
-    """Say the scores and ranks of a model; of many tasks, only those with a rank, and why not."""
-    if len(rows) <= _MOST_TASKS:
-        return f"{label}: {listed(map(_task_sentence, rows))}."
+def _notes_on_one(label: str, rows: Sequence[_TaskRow]) -> Iterator[Note]:
+    """Yield where a model stands among published ones, why not elsewhere, and what to do next."""
     ranked = [row for row in rows if row.rank]
+    first = [row.title for row in ranked if row.is_first]
+    if len(rows) <= _MOST_TASKS:
+        verdict = f"{label}: {listed(map(_task_sentence, rows))}."
+    elif not ranked:
+        verdict = f"{label} cannot be ranked among published models on any of its {len(rows)} tasks."
+    elif first:
+        verdict = (
+            f"{label} is certainly better than all published models on {len(first)} of the "
+            f"{len(ranked)} tasks that have published scores (95 %): {listed(first)}."
+        )
+    else:
+        verdict = (
+            f"{label} is not certainly better than all published models on any of the "
+            f"{len(ranked)} tasks that have published scores (95 %)."
+        )
+    yield Note(verdict, "verdict")
     reasons = Counter(row.why_unranked for row in rows if not row.rank)
-    text = f"{label} has a rank on {len(ranked)} of {len(rows)} tasks"
-    if ranked:
-        places = (f"{row.title} {_score_text(row)}, {row.rank}" for row in ranked)
-        text += f": {listed(places)}"
-    if reasons:
+    if reasons and len(rows) > _MOST_TASKS:
         why = listed(f"{reason} ({count})" for reason, count in reasons.most_common())
-        text += f". No rank: {why}"
-    return f"{text}."
+        yield Note(f"Tasks without a rank: {why}.")
+    yield Note(_SECOND_MODEL, "next")
 
 
 def _task_sentence(row: _TaskRow) -> str:
@@ -433,7 +475,8 @@ def _overview_of_two(results: _Results) -> _Overview:
     for group in results.groups:
         by_label = {run.label: run for run in reversed(group)}
         first, second = (by_label.get(label) for label in results.labels)
-        best = _best_in_points(group[0])
+        published = _best_in_points(group[0])
+        best = published and published.score
         pair = _uncompared_pair(group[0], first, second, best)
         if first and second:
             try:
@@ -443,8 +486,8 @@ def _overview_of_two(results: _Results) -> _Overview:
             except ComparisonError:
                 left_out += [first, second]
         pairs.append(pair)
-    verdict, tasks = pairs_blocks(pairs, results.labels)
-    return _Overview(verdict, tasks, left_out)
+    notes, tasks = pairs_blocks(pairs, results.labels)
+    return _Overview(notes, [tasks], left_out)
 
 
 def _uncompared_pair(
@@ -475,10 +518,10 @@ def _in_points(run: Run) -> Estimate | None:
     return value and value.times(points_of(run.headline))
 
 
-def _best_in_points(run: Run) -> float | None:
+def _best_in_points(run: Run) -> PublishedBest | None:
     """Return the best published score of a run's headline, from 0 to 100."""
     best = best_published(run)
-    return best and best * points_of(run.headline)
+    return best and best._replace(score=best.score * points_of(run.headline))
 
 
 def _overview_of_many(results: _Results) -> _Overview:
@@ -497,55 +540,87 @@ def _overview_of_many(results: _Results) -> _Overview:
         if race.differences:
             races.append(race)
     ranks = _mean_ranks(results, {run.label for run in left_out})
+    notes = [Note(NOTHING.format(len(results.labels)), "verdict")]
     if races:
-        together = "all pairs and tasks" if len(races) > 1 else "all pairs"
-        verdict = f"{_leaders(ranks, races)} (95 %, {together} together)."
-        if len(races) > 1:
-            verdict += f" {_significantly_best(races)}"
-    else:
-        verdict = NOTHING.format(len(results.labels))
-    matrix = _matrix(results, races, ranks)
-    return _Overview(Note(verdict, "verdict"), matrix, left_out)
+        notes = [*_notes_on_many(ranks, races)]
+    tables = [_matrix(results, races, ranks)]
+    if len(races) > 1:
+        tables.insert(0, _models(ranks, races))
+    return _Overview(notes, tables, left_out)
 
 
-def _leaders(ranks: Mapping[str, float | None], races: Sequence[Selection]) -> str:
-    """Say which models have the best mean rank, and from which they are not clearly apart."""
+def _notes_on_many(
+    ranks: Mapping[str, float | None], races: Sequence[Selection]
+) -> Iterator[Note]:
+    """Yield which models lead and how certainly, the best of single tasks, and what to do next."""
     known = {label: rank for label, rank in ranks.items() if rank is not None}
     if not known:
-        return "No task was run in full by all models"
+        yield Note("No task was run in full by all models.", "verdict")
+        return
     best = min(known.values())
     leaders = [label for label, rank in known.items() if rank == best]
-    verb = "leads" if len(leaders) == 1 else "share first place"
-    score = f"(mean rank {value_text(best, 'score')} of {len(known)})"
-    if len(races) == 1:
-        run = races[0].best
-        score = f"on {task_title(run)} with {value_text(_in_points(run), 'score')}"
     others = sorted(known.keys() - {*leaders}, key=lambda label: (known[label], label))
-    leading = f"{listed(leaders, ' and ')} {verb} {score}"
-    return ", ".join([leading, *_margins(leaders, others, known, races)])
+    lead = _leads(leaders, others, known, races)
+    yield Note(f"{lead} {_lead_certainty(leaders, others, known, races)}", "verdict")
+    if len(races) > 1:
+        yield Note(_best_of_tasks(races))
+    first, second = [*leaders, *others][:2]
+    yield Note(_COMPARE.format(first, second), "next")
 
 
-def _margins(
+def _leads(
     leaders: Sequence[str],
     others: Sequence[str],
     ranks: Mapping[str, float],
     races: Sequence[Selection],
-) -> Iterator[str]:
-    """Say how many other models the leaders are clearly ahead of, and of which they are not."""
+) -> str:
+    """Say which models have the best mean rank, or the best score on a single task."""
+    names = listed(leaders, " and ")
+    verb = "leads" if len(leaders) == 1 else "share first place"
+    if len(races) == 1:
+        run = races[0].best
+        score = value_text(_in_points(run), "score")
+        lead = f"{names} {verb} on {task_title(run)} with {score}"
+    else:
+        mean = value_text(ranks[leaders[0]], "score")
+        lead = f"{names} {verb} among {len(ranks)} models: mean rank {mean}"
+    if others:
+        lead += f"; next is {others[0]} ({_distance(others[0], ranks, races)})"
+    return f"{lead}."
+
+
+def _lead_certainty(
+    leaders: Sequence[str],
+    others: Sequence[str],
+    ranks: Mapping[str, float],
+    races: Sequence[Selection],
+) -> str:
+    """Say than how many other models the leaders are certainly better, and than which not."""
     close = [
         label
         for label in others
         if not any(_is_clearly_ahead(leader, label, races) for leader in leaders)
     ]
     apart = len(others) - len(close)
-    if apart == len(others) > 1:
-        following = f"{others[0]} ({_distance(others[0], ranks, races)})"
-        yield f"clearly ahead of all {apart} others, the next {following}"
-    elif apart:
-        yield f"clearly ahead of {apart} of {len(others)} others"
+    who = "It is" if len(leaders) == 1 else "One of them is"
+    if not apart:
+        return f"{who} certainly better than none of the others ({_scope(races)})."
+    than = f"{apart} of the {len(others)} others"
+    if not close:
+        than = "each of the others" if len(others) > 1 else others[0]
+    text = f"{who} certainly better than {than}"
+    if len(races) > 1:
+        text += " on some task, and certainly worse on none"
+    text += f" ({_scope(races)})."
     if close:
         amounts = (f"{label} ({_distance(label, ranks, races)})" for label in close)
-        yield f"not clearly ahead of {listed(amounts, ', ')}"
+        text += f" Not certainly better than {listed(amounts, ', ')}."
+    return text
+
+
+def _scope(races: Sequence[Selection]) -> str:
+    """Say for what the certainty holds."""
+    return "95 %, all pairs and tasks together" if len(races) > 1 else "95 %, all pairs"
 
 
 def _is_clearly_ahead(leader: str, other: str, races: Sequence[Selection]) -> bool:
@@ -574,21 +649,61 @@ def _distance(
     return f"{points:.1f} points behind"
 
 
-def _significantly_best(races: Sequence[Selection]) -> str:
-    """Say which model is significantly better than all others on how many tasks."""
+def _best_of_tasks(races: Sequence[Selection]) -> str:
+    """Say on how many tasks a model is certainly better than all others."""
     tasks = defaultdict[str, list[str]](list)
     for race in races:
         if not race.ties:
             score = value_text(_in_points(race.best), "score")
             tasks[race.best.label].append(f"{race.best.definition.title} {score}")
     if not tasks:
-        return "On no task is one model better than every other by more than chance."
+        return f"On none of the {len(races)} tasks is one model certainly better than all others."
     texts = list[str]()
     for label, titles in tasks.items():
-        texts.append(
-            f"{label} on {len(titles)} of {len(races)} ({listed(titles, ', ')})"
-        )
-    return f"On a task alone, ahead of all others by more than chance: {listed(texts)}."
+        texts.append(f"{label} on {len(titles)} ({listed(titles, ', ')})")
+    return (
+        f"Of the {len(races)} tasks taken one by one, a model is certainly better than all others: "
+        f"{listed(texts)}."
+    )
+
+
+def _models(
+    ranks: Mapping[str, float | None], races: Sequence[Selection]
+) -> TableBlock:
+    """Return the models by mean rank, with how often each is the best or not certainly behind."""
+    firsts = Counter(race.best.label for race in races if not race.ties)
+    perhaps = Counter[str]()
+    behind = Counter[str]()
+    for race in races:
+        if race.ties:
+            perhaps.update({run.label for run in (race.best, *race.ties)})
+        tied = {run.label for run in (race.best, *race.ties)}
+        behind.update({run.label for run in race.differences} - tied)
+    columns: list[tuple[TableColumn, Callable[[str], Value]]] = [
+        (TableColumn("Model"), str),
+        (
+            TableColumn("Mean rank", "score", lower_is_better=True),
+            lambda label: ranks[label],
+        ),
+        (TableColumn("Certainly best", "count", _BEST), lambda label: firsts[label]),
+        (TableColumn("Perhaps best", "count", _PERHAPS), lambda label: perhaps[label]),
+        (
+            TableColumn("Certainly behind", "count", _BEHIND),
+            lambda label: behind[label],
+        ),
+    ]
+    return table(
+        "models",
+        "Models, best first",
+        _by_rank(ranks),
+        columns,
+        _COUNTS.format(len(races)),
+    )
+
+
+def _by_rank(ranks: Mapping[str, float | None]) -> list[str]:
+    """Return the models by mean rank, those without one last."""
+    return sorted(ranks, key=lambda label: (ranks[label] is None, ranks[label]))
 
 
 def _matrix(
@@ -614,7 +729,8 @@ def _matrix(
     random: list[Value] = ["Chance", None]
     for group in results.groups:
         columns.append(headline_column(group[0]))
-        best.append(best_published(group[0]))
+        published = best_published(group[0])
+        best.append(published and published.score)
         random.append(chance(group[0]))
     rows = _model_rows(results, races, ranks)
     rows += [TableRow(best, "best"), TableRow(random, "random")]
@@ -638,10 +754,8 @@ def _model_rows(
     ties = {*chain.from_iterable(race.ties for race in races)}
     by_label = [{run.label: run for run in reversed(group)} for group in results.groups]
     rows = list[TableRow]()
-    for label, rank in sorted(
-        ranks.items(), key=lambda entry: (entry[1] is None, entry[1])
-    ):
-        values: list[Value] = [label, rank]
+    for label in _by_rank(ranks):
+        values: list[Value] = [label, ranks[label]]
         for runs in by_label:
             run = runs.get(label)
             values.append(_noted_headline(run, ties, shared) if run else None)
@@ -872,7 +986,7 @@ def _protocols(results: _Results) -> Iterator[str]:
         if paper.table.protocol:
             yield f"{source}: {paper.table.protocol}"
         if paper.table.two_protocols:
-            yield f"† The rows of {source} may follow its appendices or its release."
+            yield f"‡ The rows of {source} may follow its appendices or its release."
         for standing in paper.standings:
             shown.update(standing.runs)
     names = defaultdict[str, list[str]](list)

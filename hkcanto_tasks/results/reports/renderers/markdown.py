@@ -24,6 +24,7 @@ _MENTION = re.compile(r"(?<!\w)@(?=\w)")
 _LEVELS = {
     "verdict": "**{}**",
     "warning": "> **Warning.** {}",
+    "next": "> **Next.** {}",
     "info": "> {}",
 }
 

@@ -1,7 +1,7 @@
 """Printing a report on the terminal."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
@@ -12,6 +12,7 @@ from rich.text import Text
 from ....printable import one_line
 from ..blocks import (
     Note,
+    NoteLevel,
     Report,
     Section,
     TableBlock,
@@ -35,6 +36,7 @@ _NARROWEST_HEADING = (
     8  # of a column of numbers; the name of a model is broken after hyphens
 )
 _DIM = "dim not bold"
+_PREFIXES: Mapping[NoteLevel, str] = {"warning": "Warning: ", "next": "Next: "}
 
 
 def show(
@@ -98,8 +100,8 @@ def _show_section(
 
 def show_note(note: Note, console: Console) -> None:
     """Print a note of a report."""
-    prefix = "Warning: " if note.level == "warning" else ""
-    _print(console, note.text, "bold" if note.level == "verdict" else "", prefix)
+    style = "bold" if note.level == "verdict" else ""
+    _print(console, note.text, style, _PREFIXES.get(note.level, ""))
 
 
 def _print(
@@ -108,7 +110,8 @@ def _print(
     style: str,
     prefix: str = "",
 ) -> None:
-    console.print(Text.assemble((prefix, "bold yellow"), one_line(text), style=style))
+    prefix_style = "bold yellow" if prefix == _PREFIXES["warning"] else "bold"
+    console.print(Text.assemble((prefix, prefix_style), one_line(text), style=style))
 
 
 def _show_table(
