@@ -253,19 +253,16 @@ def test_the_published_scores_are_counted() -> None:
 def test_the_examples_of_the_metrics_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HKCANTO_DATA", "sample")  # an example sets it; this restores it
     failed, tried = doctest.testfile(str(DOCS / "metrics.md"), module_relative=False)
-    assert (failed, tried > 50) == (0, True)
+    assert (failed, tried > 15) == (0, True)
 
 
-def test_every_metric_has_an_example() -> None:
-    examples = re.findall(r"^>>> .*", (DOCS / "metrics.md").read_text("utf-8"), re.M)
+def test_every_metric_is_on_the_page_and_has_an_example() -> None:
+    page = (DOCS / "metrics.md").read_text("utf-8")
     for name in hkcanto_metrics.__all__:
         metric = getattr(hkcanto_metrics, name)
-        if name.islower() and not metric.__module__.endswith(
-            "rewards"
-        ):  # on their own page
-            assert any(
-                f"{name}(" in line or f"({name}, " in line for line in examples
-            ), name
+        if name.islower():
+            assert re.search(rf">>> .*\b{name}\b", metric.__doc__), name
+            assert f"`{name}`" in page or metric.__module__.endswith("rewards"), name
 
 
 # ---------------------------------------------------------------------- generated pages
@@ -527,8 +524,8 @@ def of(hint: Any) -> Iterator[Any]:
 
 def test_every_kind_is_in_the_guide_and_the_reference() -> None:
     guide, reference = GUIDE.read_text("utf-8"), FIELDS.read_text("utf-8")
-    first = " ".join(re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", guide, re.M))
-    listed = re.findall(r"`(\w+)`", first)
+    kinds = guide.partition("## Kinds")[2].partition("\n\n`kind")[0]
+    listed = re.findall(r"`(\w+)`", kinds)
     for entry in entry_points(group="hkcanto.kinds"):
         assert entry.name in listed
         section = (
