@@ -38,6 +38,9 @@ _GAIN = (
     "Observed gain in points, with the gate's lower and upper bound, each one-sided. Passed: the "
     "lower bound is above −δ. Worse: the upper bound is below −δ."
 )
+_BOUNDS = (
+    "Each bound is one-sided; below, intervals are two-sided, for all tasks together."
+)
 _NEEDED = "Items with which 80 of 100 equally good runs pass."
 _COLUMNS = {
     "title": TableColumn("Task"),
@@ -357,7 +360,7 @@ def gate_section(gate: Gate) -> Section:
         tasks = [task for answer in _ORDER for task in gate.having(answer)]
         blocks += [Note(step, "next") for step in next_steps(gate)]
         blocks += map(Note, remarks(gate))
-        blocks.append(table("gate", title, tasks, columns))
+        blocks.append(table("gate", title, tasks, columns, _BOUNDS))
     return Section("Gate", blocks, "gate", is_summary=True)
 
 
