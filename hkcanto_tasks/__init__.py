@@ -1,7 +1,11 @@
 """Tasks, their results and the commands of hkcanto, independent of any harness.
 
 * The plugin: `catalogue.py` and `benchmarks/` (which tasks there are), `data/` and `loading.py`
-  (their rows), `kinds/` (prompts and judging), `tasks.py` (`load_task` brings these together).
+  (their rows as `samples.py` has them), `kinds/` (prompts and judging, with `prompts.py` and
+  `judgements.py`), `figures.py` (figures over items), `tasks.py` (`load_task` brings these together).
+* From a name to a task that runs: a `TaskDefinition` is what `benchmark.toml` declares, a
+  `TaskVariant` one of its names, a `Kind` that name under chosen options, a `LoadedTask` the same
+  with its samples.
 * The workbench: `results/` reads the harnesses' logs, for reports, comparisons and boards.
 * The command line: `commands/`, with `describing.py` for `hkcanto list` and `hkcanto show`.
 * The adapters of the harnesses are packages of their own: `hkcanto_lm_eval` and `hkcanto` (for

@@ -1,4 +1,8 @@
-"""Rendering of prompts: the only module that assembles the text sent to a model."""
+"""Rendering of prompts: the text and the messages of a question with its worked examples.
+
+Inspect sends them. lm-eval joins its own text from the same parts; the hash of requests in a
+signature shows that both texts are equal.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence

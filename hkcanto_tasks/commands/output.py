@@ -107,7 +107,7 @@ def _print_report(report: "Report", *, full: bool) -> None:
     text = shown.get()
     _echo_rendered(text)
     if text.count("\n") > out.height:  # the beginning is out of sight
-        out.print()
+        _echo_rendered("\n")
         _print_answer(report, verdict_only=True)
 
 

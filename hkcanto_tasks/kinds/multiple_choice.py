@@ -1,6 +1,6 @@
 """Multiple choice: a question and lettered options in, the letter of one of them out.
 
-`hkcanto_metrics.extract_choice` reads the letter. An answer without a letter is wrong and counts in
+`hkcanto_metrics.read_choice` reads the letter. An answer without a letter is wrong and counts in
 `unparsed_rate`.
 """
 

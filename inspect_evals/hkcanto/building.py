@@ -16,7 +16,7 @@ from hkcanto_tasks.catalogue import find_benchmark, find_task
 from hkcanto_tasks.errors import OptionError
 from hkcanto_tasks.figures import metric_signatures
 from hkcanto_tasks.samples import Sample as Item
-from hkcanto_tasks.signatures import request_hash
+from hkcanto_tasks.signatures import parse_signature, request_hash
 from hkcanto_tasks.tasks import LoadedTask, load_task, stratified
 
 from .judges.panel import ROLE, judge_texts
@@ -190,8 +190,9 @@ def _load(
 
 
 def _signature(loaded: LoadedTask, reread: bool) -> str:
-    signature = loaded.signature
-    return signature.replace("|data:", "|reread:yes|data:") if reread else signature
+    if reread:
+        return parse_signature(loaded.signature).with_option("reread", "yes").text
+    return loaded.signature
 
 
 def _samples(

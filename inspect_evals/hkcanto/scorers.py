@@ -48,7 +48,7 @@ def judged(
     task: str | list[str] | None = None,
     options: dict[str, Any] | None = None,
 ) -> Scorer:
-    """Score the responses of a task of the catalogue; its metric is `figures`.
+    """Score the responses of a task of the catalogue; its metrics are those of `metrics`.
 
     Args:
         task: The task's name in lm-eval, e.g. `hkcanto_g2p`. With several, or without a name, each

@@ -173,7 +173,7 @@ def add_tasks(module: "ModuleType") -> None:
         names: list[str] = match(self, task_list)
         if not names:
             attempt("before_model.suggest", self, task_list)
-        attempt("before_model.check", self, names)
+        attempt("before_model.preload", self, names)
         return names
 
     index.build = staticmethod(build_with_ours)

@@ -1,4 +1,4 @@
-"""Check the requirements of our tasks before lm-eval loads the model, and load each task once."""
+"""Load our tasks before lm-eval loads the model, so that what they lack is said at once."""
 
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
@@ -12,11 +12,11 @@ from hkcanto_tasks.tasks import LoadedTask, load_task
 
 from .config import Config, setting, task_options
 
-_checked: dict[str, LoadedTask] = {}  # by name and options
+_loaded: dict[str, LoadedTask] = {}  # by name and options
 
 
-def load(name: str, options: Config) -> LoadedTask:
-    """Load a task, or return the one that the check has loaded.
+def take_loaded(name: str, options: Config) -> LoadedTask:
+    """Return the task that was loaded before the model, once, or else load it.
 
     A task has no samples if the data lacks all of its subjects.
 
@@ -24,11 +24,11 @@ def load(name: str, options: Config) -> LoadedTask:
         name: The task's name.
         options: Its options.
     """
-    checked = _checked.pop(_key(name, options), None)
-    return checked or load_task(name, allow_absent=True, **options)
+    loaded = _loaded.pop(_key(name, options), None)
+    return loaded or load_task(name, allow_absent=True, **options)
 
 
-def check(manager: Any, requested: Sequence[str]) -> None:
+def preload(manager: Any, requested: Sequence[str]) -> None:
     """Load the data of our tasks and groups, including their worked examples.
 
     Args:
@@ -48,7 +48,7 @@ def check(manager: Any, requested: Sequence[str]) -> None:
         options = task_options(name, manager.metadata or {})
         # The data may lack members of a group, but not a task that was asked for by its name.
         loaded = load_task(name, allow_absent=name not in requested, **options)
-        _checked[_key(name, options)] = loaded
+        _loaded[_key(name, options)] = loaded
         _load_examples(name, loaded)
 
 

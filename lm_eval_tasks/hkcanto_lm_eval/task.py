@@ -28,10 +28,10 @@ from hkcanto_tasks.kinds.judged import Judged
 from hkcanto_tasks.printable import readable_log
 from hkcanto_tasks.prompts import Example, without_system
 from hkcanto_tasks.samples import Sample
-from hkcanto_tasks.signatures import request_hash
+from hkcanto_tasks.signatures import parse_signature, request_hash
 from hkcanto_tasks.tasks import LoadedTask, task_as_run
 
-from .before_model import load
+from .before_model import take_loaded
 from .clock import MODEL_CLOCK
 from .config import (
     Config,
@@ -107,7 +107,7 @@ class CatalogueTask(Task):
         options = task_options(name, metadata)
         part_of = metadata.pop("part_of", "")
 
-        self.loaded = load(name, options)
+        self.loaded = take_loaded(name, options)
         self.kind = self.loaded.kind
         self._edits = edit_hash(config, self.kind, self._classes_of_user())
         self._turns_option = self.kind.multiturn if "multiturn" in options else None
@@ -547,7 +547,7 @@ class CatalogueTask(Task):
     def _signature(self) -> str:
         signature = self._as_run.signature
         if self._edits:  # the figures are not those of the catalogue's task
-            signature = signature.replace("|data:", f"|yaml:{self._edits}|data:")
+            return parse_signature(signature).with_option("yaml", self._edits).text
         return signature
 
     @property

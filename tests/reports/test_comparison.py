@@ -253,8 +253,8 @@ def test_rates_above_one_cannot_hide_a_loss():
     # Without a loop in the sample, the gate says what it bounds.
     made = compare(a, a, metric="cer", **FAST, gate=50)
     (task,) = decide([made], 50, ()).tasks
-    assert task.figure == "Character error rate (each answer's cut off at 1)"
-    assert "each answer's rate cut off at 1" in task.method
+    assert task.figure == "Character error rate (of at most 1 an answer)"
+    assert "for rates of at most 1" in task.method
 
 
 def test_the_headline_of_a_task_is_compared_without_being_asked_for():

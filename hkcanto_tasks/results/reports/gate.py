@@ -50,8 +50,8 @@ _COLUMNS = {
     "task_items": TableColumn("Has", "count", "Items of the whole task."),
     "figure": TableColumn("Figure", beneath=True),
 }
-_COMPARED = TableColumn("Compared")
 """The columns of the gate's table, by the fields of `GatedTask`."""
+_COMPARED = TableColumn("Compared")
 
 _RULE = (
     "The gate passes if every task passes, each with {} % confidence. It fails if a task is worse, "
@@ -71,8 +71,8 @@ class GatedTask:
 
     task: str
     title: str
-    metric: str
-    figure: str  # the title of the metric
+    metric: str  # the figure's name
+    figure: str  # its title
     compared: str
     candidate: str
     baseline: str
@@ -184,15 +184,15 @@ def _gated_task(
 ) -> GatedTask:
     a = comparison.a
     figure = comparison.figure
-    # A rate has no upper limit, so its test cuts each answer's rate off.
-    cut_off = " (each answer's cut off at 1)" if figure.unlimited else ""
+    # A rate has no upper limit, and is tested only where no answer's is above 1.
+    limit = " (of at most 1 an answer)" if figure.unlimited else ""
     names = distinct_names([comparison.b, a])
     prospect = comparison.prospect
     return GatedTask(
         task=a.definition.name,
         title=title,
         metric=figure.name,
-        figure=figure_title(a, figure) + cut_off,
+        figure=figure_title(a, figure) + limit,
         compared=" against ".join(names),
         candidate=names[0],
         baseline=names[1],

@@ -219,10 +219,10 @@ def _gate(
     """Test whether B is inferior, from its loss on each item.
 
     A corpus figure is bounded by the scores of sentences and by their pseudo-values, whichever
-    bound is farther. If the figure has no upper limit, it bounds the figure with each answer's
-    rate cut off at 1, since no sample bounds how long a runaway answer may be. Subjects with equal
-    weight are strata: their numbers of items, and so the items' weights, are fixed. Other weights
-    are those of a whole task, or all equal (see `_refusal`).
+    bound is farther. A rate without an upper limit is tested only if no answer's is above 1, since
+    no sample bounds how long a runaway answer may be. Subjects with equal weight are strata: their
+    numbers of items, and so the items' weights, are fixed. Other weights are those of a whole task,
+    or all equal (see `_sample_refusal`).
 
     Raises:
         ComparisonError: A gate cannot test these items.
@@ -336,7 +336,7 @@ def _gate_remarks(items: Paired) -> list[str]:
     if figure.form == "rate" and np.ptp(items.sizes):
         remarks.append("weighted by length")
     if figure.unlimited:
-        remarks.append("each answer's rate cut off at 1")
+        remarks.append("for rates of at most 1")
     return remarks
 
 
