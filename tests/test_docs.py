@@ -393,8 +393,9 @@ def test_the_code_of_the_notebook_runs_on_logs(
             drawn.append([bar.get_width() for bar in axes.patches])
     figures, items, headlines = there["figures"], there["items"], there["headlines"]
     text = NOTEBOOK.read_text("utf-8").partition("## In a notebook")[2]
-    listed = re.findall(r"^\| (`.*?`) \|", text, re.M)
-    assert [*figures.columns] == re.findall(r"`(\w+)`", " ".join(listed))
+    listed = text.partition("The columns are ")[2].partition("\n\n")[0]
+    named = re.findall(r"`(\w+)`", re.sub(r"\(.*?\)", "", listed, flags=re.S))
+    assert [*figures.columns] == named
     assert headlines.figure.tolist() == ["cer_published", "cer_published"]
     assert headlines.model.tolist() == ["pycantonese", "tojyutping"]
     # Every sentence has weight 1, so the headline is the mean of the items' values.
