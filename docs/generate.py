@@ -1,4 +1,4 @@
-"""Generate the pages in `docs/tasks`, five in `docs/reference`, and the tables in two more.
+"""Generate the pages in `docs/tasks`, six in `docs/reference`, and the counts of HKCanto-IF.
 
     python docs/generate.py
 
@@ -79,11 +79,8 @@ def main(docs: Path) -> list[Path]:
     made = {docs / "tasks" / name: text for name, text in task_pages().items()}
     for name, text in reference_pages().items():
         made[docs / "reference" / name] = text
-    for guide, with_tables in (
-        (docs / "rewards.md", with_games),
-        (Path(__file__).parent / "examples" / "hkcanto_if" / "README.md", with_prompts),
-    ):
-        made[guide] = with_tables(guide.read_text(encoding="utf-8"))
+    readme = Path(__file__).parent / "examples" / "hkcanto_if" / "README.md"
+    made[readme] = with_prompts(readme.read_text(encoding="utf-8"))
     for path, text in made.items():
         path.write_text(text, encoding="utf-8")
     return list(made)
@@ -97,6 +94,7 @@ def reference_pages() -> dict[str, str]:
         "figures.md": figures_page(),
         "options.md": options_page(),
         "reading_rules.md": rules_page(),
+        "reward_games.md": games_page(),
     }
 
 
@@ -760,12 +758,15 @@ def games() -> list[tuple[dict[str, Any], float]]:
     return made
 
 
-def with_games(guide: str) -> str:
-    """Return the page on rewards with a fresh table of the attempts to game them that succeed.
+_GAMES_PAGE = """# Attempts to game the rewards
 
-    Args:
-        guide: The page's text. The table is between `<!-- games -->` and `<!-- end -->`.
-    """
+`docs/reward_games.toml` has 140 completions that try to earn a [reward](../rewards.md) without a real
+answer to 電車公司嘅綽號係咩？ (A. 叮叮, B. 豬籠車, C. 水翼船, D. 纜車). These earn more than 0.5. No
+reward checks whether an explanation is true; use a judge for that."""
+
+
+def games_page() -> str:
+    """Return the page that lists the attempts to game the rewards that succeed, in Markdown."""
 
     def shorten(text: str) -> str:
         return f"{text[:_LONGEST_GAME]}…" if len(text) > _LONGEST_GAME else text
@@ -789,7 +790,7 @@ def with_games(guide: str) -> str:
         if earns > _HALF
     ]
     table = _rows(("reward", "completion", "earns", "why"), rows)
-    return _between("games", table, guide)
+    return _joined(_MADE.replace("the catalogue", "the rewards"), _GAMES_PAGE, table)
 
 
 _RULES = """# Rules for reading answers
