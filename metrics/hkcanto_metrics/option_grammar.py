@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from hkcanto_metrics.decision_words import AROUND, DATA, SAYS
 from hkcanto_metrics.option_texts import (
@@ -83,7 +83,6 @@ class Options:
         asked: The question's text.
         names: Letters that name things in the question.
         named: The options' letters among them, if they are several.
-        words: The question's words.
 
     Examples:
         >>> options = Options((("A", "詩"), ("B", "史")), "邊個唔係？")
@@ -105,7 +104,6 @@ class Options:
         self.denied = _denial(asked).lower()
         self.names = {*SAYS["name"].findall(asked)}
         self.named = _named_options(self.names, texts)
-        self.words = words_of(asked)
         # Readings are the answer to a question about pronunciation, not an annotation.
         self.keep_readings = any(map(READING.search, texts.values()))
         self.texts = {
@@ -121,6 +119,11 @@ class Options:
         self._has_letter_units = any(map(_LETTER_UNIT.search, texts.values()))
         # The codes of labels count as letters.
         self._are_labels = all(map(LABEL.fullmatch, texts.values()))
+
+    @cached_property
+    def words(self) -> set[str]:
+        """The question's words. Few responses need them, and a passage has many."""
+        return words_of(self.asked)
 
     def mentions(
         self,
