@@ -138,7 +138,7 @@ def test_the_page_follows_the_readers_colour_scheme_until_a_button_says_otherwis
     browser = opened(report(section(dots())))
     script = (
         "return [getComputedStyle(document.body).backgroundColor,"
-        " getComputedStyle(document.querySelector('.dot')).fill]"
+        " getComputedStyle(document.querySelector('tbody .dot')).fill]"
     )
     light = browser.run(script)
     browser.prefer("dark")
@@ -153,16 +153,37 @@ def test_the_page_follows_the_readers_colour_scheme_until_a_button_says_otherwis
     assert browser.complaints() == []
 
 
-def test_contents_unfold_lead_to_the_sections_and_fold_away(opened: Opened) -> None:
-    made = report(section(scores()), section(Note("A remark."), name="remarks"))
-    for width in (320, 1280):
-        browser = opened(made, width=width)
-        assert not browser.find("nav a").is_displayed()
-        browser.find("nav summary").click()
-        assert browser.texts("nav a") == ["Overview", "Remarks"]
-        browser.all("nav a")[1].click()
-        assert browser.driver.current_url.endswith("#remarks")
-        assert not browser.find("nav a").is_displayed()
+def test_what_is_behind_the_first_section_is_folded_until_a_link_or_button_opens_it(
+    opened: Opened,
+) -> None:
+    made = report(
+        section(scores()),
+        section(Note("A remark."), name="remarks", is_summary=False),
+    )
+    browser = opened(made)
+    remark = browser.find("#remarks .note")
+    assert not remark.is_displayed()
+    browser.run("location.hash = '#remarks'")
+    browser.wait(remark.is_displayed)
+    for shown in (True, False):
+        browser.find("#unfold").click()
+        assert remark.is_displayed() == shown
+
+
+def test_warnings_are_counted_and_folded_and_never_hidden_on_paper(
+    opened: Opened,
+) -> None:
+    warnings = [Note(text, "warning") for text in ("Sample data.", "Unfinished.")]
+    browser = opened(report(section(Note("A leads.", "verdict"), *warnings, scores())))
+    assert browser.texts(".first > details > summary")[0] == "2 warnings"
+    assert browser.find(".verdict").is_displayed()
+    is_shown = "return document.querySelector('.warning').checkVisibility()"
+    assert not browser.run(is_shown)
+    browser.find(".warnings > summary").click()
+    assert browser.texts(".warning") == ["Sample data.", "Unfinished."]
+    browser.find(".warnings > summary").click()
+    browser.prefer("light", "print")
+    assert browser.run(is_shown)
 
 
 def test_the_page_is_built_for_screen_readers(opened: Opened) -> None:
@@ -210,7 +231,7 @@ def test_without_javascript_tables_plots_and_notes_are_still_there(
     try:
         opened(report(section(Note(HOSTILE), scores(), dots())))
         assert len(browser.all("tbody tr")) == 5 + 3
-        assert len(browser.all("circle")) == 5
+        assert len(browser.all("tbody circle")) == 5
         assert "window.pwned" in browser.find("aside").text
         assert not browser.find("#theme").is_displayed()
     finally:
@@ -270,7 +291,7 @@ def test_a_plot_moves_with_its_row_and_cannot_be_sorted_by(opened: Opened) -> No
     assert not browser.all("thead th.plot button")
     dots_of = (
         "return [...document.querySelectorAll('tbody tr')].map("
-        "r => [r.cells[0].innerText, [...r.querySelectorAll('circle')]"
+        "r => [r.cells[0].innerText, [...r.querySelectorAll('tbody circle')]"
         ".map(c => c.getAttribute('cx')).join()])"
     )
     before = dict(browser.run(dots_of))
@@ -355,10 +376,10 @@ def test_series_have_a_colour_each_and_a_key_of_it_in_their_headings(
         "return [...document.querySelectorAll(arguments[0])]"
         ".map(e => getComputedStyle(e)[arguments[1]])"
     )
-    first, second = browser.run(colour, "thead .key", "backgroundColor")
+    first, second = browser.run(colour, "thead i", "backgroundColor")
     assert first != second
     assert browser.run(colour, "tbody circle", "fill") == [first, second] * 2 + [first]
-    named = [heading.text for heading in browser.all("thead th:has(.key)")]
+    named = [heading.text for heading in browser.all("thead th:has(i)")]
     assert named == ["粵語大模型-7B %", "GPT-4o %"]
 
 
@@ -369,7 +390,7 @@ def test_one_series_alone_needs_no_key(opened: Opened) -> None:
     )
     browser = opened(report(section(alone)))
     assert len(browser.all("tbody circle")) == 3
-    assert not browser.all(".key")
+    assert not browser.all("thead i")
 
 
 def test_a_run_is_told_apart_from_the_papers_models(opened: Opened) -> None:
@@ -380,9 +401,11 @@ def test_a_run_is_told_apart_from_the_papers_models(opened: Opened) -> None:
         TableRow(["all", 1], "human"),
     ]
     browser = opened(report(section(TableBlock("t", "T", columns, rows))))
-    fill = "return [...document.querySelectorAll('circle')].map(e => getComputedStyle(e).fill)"
+    fill = "return [...document.querySelectorAll('tbody circle')].map(e => getComputedStyle(e).fill)"
     assert len(set(browser.run(fill))) == 3
-    own, *others = (box["right"] - box["left"] for box in boxes(browser, "circle"))
+    own, *others = (
+        box["right"] - box["left"] for box in boxes(browser, "tbody circle")
+    )
     assert own > max(others)
 
 
@@ -447,8 +470,11 @@ def test_any_numbers_can_be_drawn(
             section(TableBlock("t", "T", columns, [*rows, TableRow(["ends", ends])]))
         )
     )
-    assert len(browser.all("circle")) == sum(value is not None for value in values) + 1
-    assert not browser.all("line.span")
+    assert (
+        len(browser.all("tbody circle"))
+        == sum(value is not None for value in values) + 1
+    )
+    assert not browser.all("tbody line.span")
     assert browser.complaints() == []
 
 

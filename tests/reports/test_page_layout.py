@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from hkcanto_tasks.results.reports.renderers import render
@@ -161,17 +162,126 @@ def test_sixteen_models_make_a_short_page_a_small_file_and_few_printed_sheets(
     assert 1 <= printed_pages(browser) <= 10
 
 
-def cells(browser: Browser, row: int) -> list[str]:
-    return browser.texts(f"#table-matrix tbody tr:nth-child({row}) td")
+# ---------------------------------------------------------------- the picture
+
+TEN = (*TASKS, "hkcanto_mmlu_yue", "hkcanto_dse_zh")
+LONG_NAMES = [
+    "Qwen/Qwen3-8B-Instruct-2507",
+    "made-up-org/CantoneseLLMChat-v1.0-70B-preview",
+    *MODELS[2:8],
+]
 
 
-def test_intervals_are_on_hover_and_on_paper(browser: Browser, tmp_path: Path) -> None:
-    open_page(browser, html(16, 5), tmp_path, 1440)
-    cell = browser.find("#table-matrix td.brief")
-    title = cell.get_attribute("title")
-    assert title
-    low, high = map(float, title.strip("[]").split(", "))
+@cache
+def picture(models: int) -> str:
+    """Return the page of models on ten tasks, some with unread answers, without two of the runs."""
+    runs = many(LONG_NAMES[:models], TEN, 5)
+    for position in range(2, len(runs), 7):
+        run = runs[position]
+        unread = np.zeros(len(run.items))
+        unread[: len(unread) // 10] = 1
+        values = {**run.items.values, "unparsed_rate": unread}
+        runs[position] = replace(run, items=replace(run.items, values=values))
+    without = (19, 43) if models == 8 else ()
+    runs = [run for position, run in enumerate(runs) if position not in without]
+    return render(build_report(runs), "html")
+
+
+# The visible texts of the first section, each with the box of its letters.
+TEXTS = """
+const texts = [];
+const walker = document.createTreeWalker(document.querySelector('.first'), NodeFilter.SHOW_TEXT);
+while (walker.nextNode()) {
+  const parent = walker.currentNode.parentElement;
+  const size = parseFloat(getComputedStyle(parent).fontSize);
+  if (!walker.currentNode.data.trim() || !size || !parent.checkVisibility()) continue;
+  if (parent.closest('h2')) continue;
+  const range = document.createRange();
+  range.selectNodeContents(walker.currentNode);
+  texts.push([parent, [...range.getClientRects()]]);
+}
+"""
+HIDDEN = f"""{TEXTS}
+const wide = [...document.querySelectorAll('.first, .first *:not(svg, svg *, bdi, wbr)')].filter(
+  (e) => e.checkVisibility() && e.clientWidth && e.scrollWidth > e.clientWidth && !e.closest('h2'));
+const beyond = texts.filter(([_, boxes]) => boxes.some(
+  (box) => box.left < 0 || box.right > innerWidth));
+return [...wide, ...beyond.map(([e]) => e)].map((e) => e.outerHTML.slice(0, 90));
+"""
+TOUCHING = f"""{TEXTS}
+const touching = [];
+texts.forEach(([one, boxes], place) => texts.slice(place + 1).forEach(([other, others]) => {{
+  if (boxes.some((a) => others.some((b) => a.left < b.right - 1 && b.left < a.right - 1
+      && a.top < b.bottom - 2 && b.top < a.bottom - 2)))
+    touching.push(`${{one.textContent}} / ${{other.textContent}}`);
+}}));
+return touching;
+"""
+
+
+@pytest.mark.parametrize("width", [1440, 768, 360])
+@pytest.mark.parametrize("models", [1, 2, 8])
+def test_every_text_of_the_picture_is_whole_and_touches_no_other(
+    browser: Browser, tmp_path: Path, models: int, width: int
+) -> None:
+    open_page(browser, picture(models), tmp_path, width)
+    assert page_width(browser) <= width
+    assert browser.run(HIDDEN) == []
+    assert browser.run(TOUCHING) == []
+
+
+# WCAG 2: the luminance of a colour, and the contrast of two.
+CONTRAST = f"""{TEXTS}
+const rgb = (colour) => colour.match(/[\\d.]+/g).map(Number);
+const light = (colour) => rgb(colour).slice(0, 3).map((part) => part / 255).map(
+  (part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
+).reduce((sum, part, place) => sum + part * [0.2126, 0.7152, 0.0722][place], 0);
+const behind = (e) => {{
+  const colour = getComputedStyle(e).backgroundColor;
+  return rgb(colour)[3] === 0 ? behind(e.parentElement) : colour;
+}};
+const contrast = (one, other) => {{
+  const [dark, bright] = [light(one), light(other)].sort((a, b) => a - b);
+  return (bright + 0.05) / (dark + 0.05);
+}};
+const low = [];
+for (const [e] of texts) {{
+  const style = getComputedStyle(e);
+  const colour = e instanceof SVGElement ? style.fill : style.color;
+  if (contrast(colour, behind(e)) < 4.5) low.push(e.textContent);
+}}
+for (const e of document.querySelectorAll('.first td .dot, .first td .span, .first td .reference'))
+  if (contrast(getComputedStyle(e).stroke, behind(e.closest('td'))) < 3) low.push(e.outerHTML);
+return [texts.length > 20, low];
+"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("models", [1, 2, 8])
+def test_texts_and_marks_have_enough_contrast(
+    browser: Browser, tmp_path: Path, models: int, scheme: str
+) -> None:
+    open_page(browser, picture(models), tmp_path, 1440)
+    browser.prefer(scheme)
+    assert browser.run(CONTRAST) == [True, []]
+
+
+@pytest.mark.parametrize("models", [1, 2, 8])
+def test_ten_tasks_are_printed_on_at_most_two_sheets(
+    browser: Browser, tmp_path: Path, models: int
+) -> None:
+    open_page(browser, picture(models), tmp_path, 1440)
+    assert 1 <= printed_pages(browser) <= 2
+
+
+def test_a_cell_has_its_interval_as_a_line_on_hover_and_for_screen_readers(
+    browser: Browser, tmp_path: Path
+) -> None:
+    open_page(browser, picture(8), tmp_path, 1440)
+    cell = browser.find("#table-matrix td.strip:has(.span)")
+    title = cell.get_attribute("title") or ""
+    low, high = map(float, title.split("]")[0].strip("[").split(", "))
     assert low < float(cell.text.split()[0]) < high
-    browser.prefer("light", "print")
-    after = "return getComputedStyle(arguments[0], '::after').content"
-    assert title in str(browser.run(after, cell))
+    drawing = cell.find_element("css selector", "svg")
+    assert drawing.get_attribute("role") == "img"
+    assert drawing.get_attribute("aria-label") == title

@@ -28,6 +28,7 @@ from hkcanto_tasks.results.reports.renderers.formatting import (
     shown,
     value_text,
 )
+from hkcanto_tasks.results.reports.renderers.plots import Mark, plot, strips
 from hkcanto_tasks.results.reports.renderers.terminal import show
 from hkcanto_tasks.results.statistics.intervals import UNSEEN, Estimate
 
@@ -631,3 +632,81 @@ def test_a_terminal_has_a_row_a_task_and_markdown_a_row_a_model() -> None:
     assert below.strip() == "CER ↓, 5-shot"
     text = render(report(section(models_and_tasks(4))), "md")
     assert "| Model | Mean rank | HKMMLU %<br>Accuracy ↑, 0-shot |" in text
+
+
+# Plots
+
+
+def test_cells_of_a_column_are_drawn_on_one_axis_with_the_better_further_right() -> (
+    None
+):
+    made = TableBlock(
+        "matrix",
+        "Models and tasks",
+        [
+            TableColumn("Model"),
+            TableColumn("CER", "percent", lower_is_better=True, strip=True),
+            TableColumn("Items", "count"),
+        ],
+        [
+            TableRow(["a", Estimate(0.2, 0.1, 0.3, 9, "≈"), 9], "run"),
+            TableRow(["b", Estimate(0.5, 0.4, 0.6, 9, "≈; 6 % unread"), 9], "run"),
+            TableRow(["c", None, None], "run"),
+            TableRow(["Best published", 0.1, None], "best"),
+            TableRow(["Chance", 0.99, None], "random"),
+        ],
+    )
+    (position,) = strips(made)
+    plotted = strips(made)[position]
+    # The axis is from 0.6 at 6 % of the width to 0.1 at 94 %.
+    line = Mark(None, 94.0)
+    first = Mark(0, 76.4, low=94.0, high=58.8)
+    second = Mark(0, 23.6, low=41.2, high=6.0, pale=True)
+    assert plotted.rows == [[line, first], [line, second], [], [], []]
+
+
+def test_numbers_without_intervals_are_lines_beside_those_with_intervals() -> None:
+    columns = [
+        TableColumn("Task"),
+        TableColumn("Score", "score", drawn=True),
+        TableColumn("Best published", "score", drawn=True),
+    ]
+    rows = [
+        TableRow(["Law", Estimate(40.0, 20.0, 60.0, 9), 100.0]),
+        TableRow(["Culture", None, 0.0]),
+    ]
+    plotted = plot(TableBlock("tasks", "Task by task", columns, rows))
+    assert plotted is not None
+    assert plotted.series == [1]
+    # From 0 at 6 % of the width to 100 at 94 %.
+    dot = Mark(0, 41.2, low=23.6, high=58.8)
+    assert plotted.rows == [[Mark(None, 94.0), dot], [Mark(None, 6.0)]]
+
+
+def test_a_difference_that_may_be_chance_is_pale() -> None:
+    columns = [TableColumn("Task"), TableColumn("Gain", "points", drawn=True)]
+    gains = [(0.1, 0.05, 0.2), (0.1, -0.05, 0.2), (-0.1, -0.2, -0.05)]
+    rows = [TableRow(["Law", Estimate(*gain, 9)]) for gain in gains]
+    plotted = plot(TableBlock("pairs", "Task by task", columns, rows))
+    assert plotted is not None
+    assert [mark.pale for (mark,) in plotted.rows] == [False, True, False]
+
+
+def test_a_page_of_a_matrix_has_ties_doubts_and_the_task_in_each_cell() -> None:
+    column = TableColumn("Law", "percent", "", False, under="5-shot", strip=True)
+    rows = [
+        TableRow(["a", Estimate(0.7, 0.6, 0.8, 9)], "run"),
+        TableRow(["b", Estimate(0.6, 0.5, 0.7, 9, "≈; 6 % unread")], "run"),
+        TableRow(["c", Estimate(0.2, 0.1, 0.3, 9)], "run"),
+    ]
+    made = TableBlock("matrix", "Models", [TableColumn("Model"), column], rows)
+    text = render(report(section(made)), "html")
+    cells = re.findall(
+        r'<td class="strip([^"]*)" data-label="Law %" title="(.*?)"', text
+    )
+    assert cells == [
+        (" tied", "[60.0, 80.0]"),
+        (" tied pale", "[50.0, 70.0]; 6 % unread"),
+        ("", "[10.0, 30.0]"),
+    ]
+    assert "style=" not in text  # the policy forbids it

@@ -65,6 +65,8 @@ class TableColumn:
     under: str = ""
     # On a page, the interval is shown on hovering.
     brief: bool = False
+    # On a page, each run's cell has a dot with its interval, on one axis for the column.
+    strip: bool = False
 
     @property
     def key(self) -> str:

@@ -548,7 +548,7 @@ def headline_column(run: Run) -> TableColumn:
         figure.help,
         lower_is_better=None if higher is None else not higher,
         under=f"{figure_title(run, figure)} {arrow}, {condition_title(run)}{sample}",
-        brief=True,
+        strip=True,
     )
 
 

@@ -18,6 +18,8 @@ from ..blocks import (
 )
 
 MISSING = "–"
+TIED = "≈"
+"""Begins the note of a value that does not differ significantly from the best."""
 _MOST_NAMES = 5  # with more, the last place is for their number
 
 _SIGNS: dict[DisplayUnit, str] = {
@@ -211,13 +213,27 @@ def _shown_cell(
     if UNSEEN in note:
         # The caption explains the mark.
         interval = f"{interval} †".strip()
-        note = note.replace(UNSEEN, "").removesuffix("; ")
+        note = _without_unseen(note)
     return ShownCell(
         value_text(value, unit),
         interval,
         note,
         is_best,
     )
+
+
+def _without_unseen(note: str) -> str:
+    return note.replace(UNSEEN, "").removesuffix("; ")
+
+
+def doubt(note: str) -> str:
+    """Return the doubts in a note about a value, without its mark of a tie.
+
+    Examples:
+        >>> doubt("≈; 6 % unread"), doubt("≈")
+        ('6 % unread', '')
+    """
+    return _without_unseen(note).removeprefix(TIED).removeprefix("; ")
 
 
 def best_of(table: TableBlock, position: int) -> float | None:
@@ -259,7 +275,7 @@ def turned(table: TableBlock) -> tuple[Sequence[TableColumn], Sequence[ShownRow]
         for model in models:
             cell = model.cells[position]
             # The line of warnings has the doubts about a figure; here only ties are marked.
-            text = f"{cell.text} ≈" if "≈" in cell.note else cell.text
+            text = f"{cell.text} {TIED}" if TIED in cell.note else cell.text
             cells.append(ShownCell(text, best=cell.best))
         rows.append(ShownRow(cells, "task"))
     names = [TableColumn(model.cells[0].text, "number") for model in models]

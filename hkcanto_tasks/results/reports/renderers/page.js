@@ -1,5 +1,6 @@
 'use strict';
 (() => {
+  const words = WORDS;
   const make = (tag, properties = {}, ...children) => {
     const element = Object.assign(document.createElement(tag), properties);
     element.append(...children);
@@ -20,7 +21,7 @@
   const themeButton = document.getElementById('theme');
   const isDark = () => (root.dataset.theme ? root.dataset.theme === 'dark' : prefersDark.matches);
   const showTheme = () => {
-    themeButton.textContent = isDark() ? 'Light theme' : 'Dark theme';
+    themeButton.textContent = isDark() ? words.light : words.dark;
   };
   themeButton.hidden = false;
   themeButton.addEventListener('click', () => {
@@ -30,14 +31,9 @@
   prefersDark.addEventListener('change', showTheme);
   showTheme();
 
-  const contents = document.getElementById('contents');
-  contents.addEventListener('click', (event) => {
-    if (event.target.closest('a')) contents.open = false;
-  });
-
   // Folded sections
 
-  const folded = [...document.querySelectorAll('section > details')];
+  const folded = [...document.querySelectorAll('main details')];
   const reveal = () => {
     const section = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
     const details = section && section.querySelector(':scope > details');
@@ -52,7 +48,7 @@
   unfold.addEventListener('click', () => {
     const open = folded.some((details) => !details.open);
     for (const details of folded) details.open = open;
-    unfold.textContent = open ? 'Fold all' : 'Unfold all';
+    unfold.textContent = open ? words.fold : words.unfold;
   });
 
   // Tables
@@ -94,15 +90,17 @@
   const makeFilterable = (container) => {
     const rows = [...container.querySelectorAll('tbody > tr')];
     const input = make('input', { type: 'search' });
-    const count = make('output', {}, `${rows.length} rows`);
+    const count = make('output');
     const apply = () => {
       const wanted = input.value.trim().toLowerCase();
       for (const row of rows) row.hidden = !row.textContent.toLowerCase().includes(wanted);
       const shown = rows.filter((row) => !row.hidden).length;
-      count.textContent = shown < rows.length ? `${shown} of ${rows.length} rows` : `${rows.length} rows`;
+      const counted = words[shown < rows.length ? 'some rows' : 'all rows'];
+      count.textContent = counted.replace('{some}', shown).replace('{all}', rows.length);
     };
+    apply();
     input.addEventListener('input', debounced(apply));
-    container.before(make('div', { className: 'filter' }, make('label', {}, 'Filter rows', input), count));
+    container.before(make('div', { className: 'filter' }, make('label', {}, words.filter, input), count));
   };
 
   document.querySelectorAll('.table > table').forEach(makeSortable);

@@ -1,26 +1,52 @@
 """Rendering a report as one web page that needs no network: tables and their plots."""
 
 import base64
+import json
 import re
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from hashlib import sha256
 from importlib.resources import files
 
-from jinja2 import Environment, StrictUndefined, Template
+from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
 from ....printable import one_line, printable
-from ..blocks import Report
+from ..blocks import Block, Note, Report, Section, TableBlock
 from .formatting import (
+    TIED,
     caption,
+    doubt,
     heading,
     is_chinese,
     shown,
 )
-from .plots import plot
+from .plots import plot, strips
 
 LONG_TABLE = 40
 """A table with more rows than this gets a filter."""
+WORDS: Mapping[str, str] = {
+    "skip": "Skip to the content",
+    "unfold": "Unfold all",
+    "fold": "Fold all",
+    "light": "Light theme",
+    "dark": "Dark theme",
+    "filter": "Filter rows",
+    "all rows": "{all} rows",
+    "some rows": "{some} of {all} rows",
+    "warning": "1 warning",
+    "warnings": "{} warnings",
+    "next": "Next.",
+    "meanings": "What the columns mean",
+    "dot": "score and 95 % interval (further right is better)",
+    "interval": "score and 95 % interval",
+    "gain": "difference and its interval",
+    "tied": "best of the task, or not significantly different from the best",
+    "doubtful": "doubtful: see the warnings",
+    "chance": "the interval includes 0: could be chance",
+    "best": "best published score",
+}
+"""The fixed texts of a page."""
 
 
 def page(report: Report) -> str:
@@ -34,8 +60,14 @@ def page(report: Report) -> str:
         >>> "<h1>A &lt; B</h1>" in page(Report("A < B", datetime(2026, 1, 2), "0.1", ()))
         True
     """
-    fields = code(style=_resource("page.css"), script=_resource("page.js"))
+    script = _resource("page.js").replace("WORDS", json.dumps(WORDS))
+    fields = code(style=page_style(), script=script)
     return _template().render(report=report, **fields).lstrip()
+
+
+def page_style() -> str:
+    """Return the style of all pages."""
+    return _resource("page.css")
 
 
 def code(style: str, script: str) -> dict[str, str]:
@@ -57,24 +89,43 @@ def _hash(text: str) -> str:
 
 def environment() -> Environment:
     """Return an environment of templates whose texts are all escaped and printable."""
-    return Environment(
+    templates = Environment(
         autoescape=True,
         undefined=StrictUndefined,
+        loader=FunctionLoader(_resource),
         # Not Markup, which is a kind of text.
         finalize=lambda value: printable(value) if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    templates.globals["words"] = WORDS
+    return templates
 
 
 @cache
 def _template() -> Template:
     templates = environment()
     templates.tests["chinese"] = is_chinese
-    for function in (one_line, heading, caption, shown, plot):
+    templates.tests["opened"] = _is_opened
+    templates.tests["matrix"] = _is_matrix
+    for function in (one_line, heading, caption, doubt, shown, plot, strips):
         templates.filters[function.__name__] = function
     templates.filters["words"] = _words
-    return templates.from_string(_resource("page.html.j2"), {"LONG_TABLE": LONG_TABLE})
+    templates.globals |= {"LONG_TABLE": LONG_TABLE, "TIED": TIED}
+    return templates.get_template("page.html.j2")
+
+
+def _is_opened(section: Section) -> bool:
+    """Return whether a section after the first is unfolded: a summary without warnings."""
+    notes = [block for block in section.blocks if isinstance(block, Note)]
+    return section.is_summary and not any(note.level == "warning" for note in notes)
+
+
+def _is_matrix(block: Block) -> bool:
+    """Return whether a block is a table with a plot in each cell."""
+    return isinstance(block, TableBlock) and any(
+        column.strip for column in block.columns
+    )
 
 
 def _resource(name: str) -> str:

@@ -1,87 +1,174 @@
-"""Plots of a table's `drawn` columns on a page: dots with intervals over one axis.
+"""Plots of a table on a page: dots with their intervals.
 
-All positions are percentages of the width or the height. The axis covers every dot and interval.
+The `drawn` columns of a table share one plot with a row for each row of the table. A `strip` column
+has a small plot in each cell, on one axis for the column, on which the better is further right.
+All positions are percentages of the width or the height.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from ..blocks import Estimate, TableBlock, Value
-from .formatting import number, value_text
+from ..blocks import (
+    DisplayUnit,
+    Estimate,
+    TableBlock,
+    TableRow,
+    Value,
+)
+from .formatting import doubt, number, value_text
 
 _MARGIN = 6.0
 _FEWEST_TICKS = 3
 _STEPS = (5.0, 2.5, 2.0, 1.0, 0.5, 0.25, 0.2)
+_MIDDLE = 50.0
+_DIFFERENCES: Sequence[DisplayUnit] = ("points", "score_points")
 
 # In percent; None for a number that is missing or infinite.
 Position = float | None
 
 
-class Dot(NamedTuple):
-    """A dot of a row's plot, with the ends of its interval."""
+class Mark(NamedTuple):
+    """A value in a row's plot.
 
-    series: int
+    Attributes:
+        series: The position of its column among those of the plot; None for a line across the row.
+        x: Its position.
+        y: Its height in the row.
+        low: The lower end of its interval.
+        high: The upper end.
+        pale: Whether it is doubtful, or a difference that may be chance.
+    """
+
+    series: int | None
     x: Position
-    y: float
-    low: Position
-    high: Position
+    y: float = _MIDDLE
+    low: Position = None
+    high: Position = None
+    pale: bool = False
 
 
 class Plot(NamedTuple):
-    """The plot of a table.
+    """A plot of rows of a table.
 
     Attributes:
-        series: The positions of the drawn columns.
+        series: The positions of the columns that are drawn.
         ticks: The position and label of each tick of the axis.
         zero: The line of no difference, if the columns are differences.
-        rows: For each row the dots.
-        height: A row's height in pixels.
+        rows: For each row its marks.
+        lines: The positions of the columns that are lines.
     """
 
     series: Sequence[int]
     ticks: Sequence[tuple[Position, str]]
     zero: Position
-    rows: Sequence[Sequence[Dot]]
-    height: int
+    rows: Sequence[Sequence[Mark]]
+    lines: Sequence[int] = ()
 
 
 class _Axis(NamedTuple):
-    """The lowest and the highest number of a plot."""
+    """The numbers at the left and the right end of a plot."""
 
-    low: float
-    high: float
+    left: float
+    right: float
 
     def position(self, number: float | None) -> Position:
         """Return the position of a number."""
         if number is None:
             return None
-        share = (100 - 2 * _MARGIN) * (number - self.low) / (self.high - self.low)
-        return round(_MARGIN + share, 2)
+        share = (number - self.left) / (self.right - self.left)
+        return round(_MARGIN + (100 - 2 * _MARGIN) * share, 2)
+
+    def mark(
+        self,
+        value: Value,
+        series: int,
+        y: float,
+        is_difference: bool,
+    ) -> Mark | None:
+        """Return the dot of a value; None without a number."""
+        middle, low, high = _numbers(value)
+        if middle is None:
+            return None
+        pale = isinstance(value, Estimate) and bool(doubt(value.note))
+        if is_difference and low is not None and high is not None:
+            pale = pale or low <= 0 <= high
+        return Mark(
+            series,
+            self.position(middle),
+            y,
+            self.position(low),
+            self.position(high),
+            pale,
+        )
 
 
 def plot(table: TableBlock) -> Plot | None:
-    """Return the plot of a table; None without numbers."""
-    series = [n for n, column in enumerate(table.columns) if column.drawn]
-    rows = [[_numbers(row.values[n]) for n in series] for row in table.rows]
-    drawn = [number for number in chain(*chain(*rows)) if number is not None]
-    if not drawn:
+    """Return the plot of a table's drawn columns; None without numbers.
+
+    Plain numbers beside estimates are references: they are lines, not dots.
+    """
+    drawn = [n for n, column in enumerate(table.columns) if column.drawn]
+    numbers = _finite(row.values[n] for row in table.rows for n in drawn)
+    if not numbers:
         return None
-    unit = table.columns[series[0]].unit
-    is_difference = unit in ("points", "score_points")
-    axis = _axis([*drawn, 0.0] if is_difference else drawn)
+    unit = table.columns[drawn[0]].unit
+    is_difference = unit in _DIFFERENCES
+    axis = _axis([*numbers, 0.0] if is_difference else numbers)
+    estimated = [n for n in drawn if _has_estimate(table, n)]
+    series = estimated or drawn
+    lines = [n for n in drawn if n not in series]
     ticks = list[tuple[Position, str]]()
-    for tick in _ticks(axis.low, axis.high):
+    for tick in _ticks(*axis):
         label = value_text(tick, unit).removesuffix(".0")
         ticks.append((axis.position(tick), label))
-    return Plot(
-        series,
-        ticks,
-        zero=axis.position(0) if is_difference else None,
-        rows=[_dots(row, axis) for row in rows],
-        height=max(18, 9 * len(series)),
-    )
+    rows = list[list[Mark]]()
+    for row in table.rows:
+        marks = [Mark(None, axis.position(_numbers(row.values[n])[0])) for n in lines]
+        for index, n in enumerate(series):
+            height = round(100 * (index + 1) / (1 + len(series)), 1)
+            mark = axis.mark(row.values[n], index, height, is_difference)
+            if mark:
+                marks.append(mark)
+        rows.append([mark for mark in marks if mark.x is not None])
+    zero = axis.position(0) if is_difference else None
+    return Plot(series, ticks, zero, rows, lines)
+
+
+def strips(table: TableBlock) -> dict[int, Plot]:
+    """Return the plots of a table's strip columns that have numbers: position → plot.
+
+    Only runs are dots. The best published score is a line through all rows.
+    """
+    plots = dict[int, Plot]()
+    for position, column in enumerate(table.columns):
+        if not column.strip:
+            continue
+        runs = [_value(row, position, "run") for row in table.rows]
+        best = [_value(row, position, "best") for row in table.rows]
+        numbers = _finite([*runs, *best])
+        if not numbers:
+            continue
+        axis = _axis(numbers)
+        if column.lower_is_better:
+            axis = _Axis(axis.right, axis.left)
+        lines = [Mark(None, axis.position(line)) for line in _finite(best)]
+        rows = list[list[Mark]]()
+        for value in runs:
+            mark = axis.mark(value, 0, _MIDDLE, is_difference=False)
+            rows.append([*lines, mark] if mark else [])
+        plots[position] = Plot([position], (), None, rows)
+    return plots
+
+
+def _value(row: TableRow, position: int, kind: str) -> Value:
+    """Return the value of a row of some kind; None if the row is of another kind."""
+    return row.values[position] if row.kind == kind else None
+
+
+def _has_estimate(table: TableBlock, position: int) -> bool:
+    return any(isinstance(row.values[position], Estimate) for row in table.rows)
 
 
 def _axis(numbers: Sequence[float]) -> _Axis:
@@ -94,23 +181,10 @@ def _axis(numbers: Sequence[float]) -> _Axis:
     return _Axis(low - reach, low + reach)
 
 
-def _dots(row: Sequence[Sequence[float | None]], axis: _Axis) -> list[Dot]:
-    """Return the dots of a row, one below the other."""
-    dots = list[Dot]()
-    for n, (value, low, high) in enumerate(row):
-        if value is not None:
-            x, start, end = map(axis.position, (value, low, high))
-            y = round(100 * (n + 1) / (1 + len(row)), 1)
-            dots.append(
-                Dot(
-                    n,
-                    x,
-                    y,
-                    start,
-                    end,
-                )
-            )
-    return dots
+def _finite(values: Iterable[Value]) -> list[float]:
+    """Return the values and the ends of their intervals, as far as they are finite."""
+    numbers = chain.from_iterable(map(_numbers, values))
+    return [number for number in numbers if number is not None]
 
 
 def _numbers(value: Value) -> list[float | None]:
