@@ -411,7 +411,9 @@ def test_a_page_has_a_picture(tmp_path: Path) -> None:
 def test_what_the_document_shows_is_printed() -> None:
     text = (Path(__file__).parents[2] / "docs" / "planning.md").read_text("utf-8")
     shown = re.findall(
-        r"<!-- planned -->\n```bash\n(.*?)\n```\n\n```text\n(.*?)```", text, re.S
+        r"<!-- run by: test_plan -->\n```bash\n(.*?)\n```\n\n```text\n(.*?)```",
+        text,
+        re.S,
     )
     assert len(shown) == 2
     for command, table in shown:
