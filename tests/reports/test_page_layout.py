@@ -172,10 +172,21 @@ LONG_NAMES = [
 ]
 
 
+SIXTEEN = (
+    *TEN,
+    "hkcanto_professional_zh",
+    "hkcanto_cultural_0shot",
+    "hkcanto_orthography",
+    "hkcanto_mmlu_en",
+    "hkcanto_dse_en",
+    "hkmmlu_cot",
+)
+
+
 @cache
-def picture(models: int) -> str:
-    """Return the page of models on ten tasks, some with unread answers, without two of the runs."""
-    runs = many(LONG_NAMES[:models], TEN, 5)
+def picture(models: int, tasks: tuple[str, ...] = TEN) -> str:
+    """Return the page of models on tasks, some with unread answers, without two of the runs."""
+    runs = many(LONG_NAMES[:models], tasks, 5)
     for position in range(2, len(runs), 7):
         run = runs[position]
         unread = np.zeros(len(run.items))
@@ -225,6 +236,16 @@ def test_every_text_of_the_picture_is_whole_and_touches_no_other(
     browser: Browser, tmp_path: Path, models: int, width: int
 ) -> None:
     open_page(browser, picture(models), tmp_path, width)
+    assert page_width(browser) <= width
+    assert browser.run(HIDDEN) == []
+    assert browser.run(TOUCHING) == []
+
+
+@pytest.mark.parametrize("width", [1440, 768])
+def test_sixteen_tasks_have_room_beside_each_other(
+    browser: Browser, tmp_path: Path, width: int
+) -> None:
+    open_page(browser, picture(4, SIXTEEN), tmp_path, width)
     assert page_width(browser) <= width
     assert browser.run(HIDDEN) == []
     assert browser.run(TOUCHING) == []

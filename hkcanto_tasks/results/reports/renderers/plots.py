@@ -66,6 +66,11 @@ class Plot(NamedTuple):
     rows: Sequence[Sequence[Mark]]
     lines: Sequence[int] = ()
 
+    @property
+    def marks(self) -> list[Mark]:
+        """The marks of all rows."""
+        return [*chain.from_iterable(self.rows)]
+
 
 class _Axis(NamedTuple):
     """The numbers at the left and the right end of a plot."""
