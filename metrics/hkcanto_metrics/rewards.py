@@ -23,6 +23,7 @@ from statistics import fmean
 from typing import Any, Literal
 
 from hkcanto_metrics.reasoning import response_as_text, split_reasoning, strip_reasoning
+from hkcanto_metrics.script import HAN
 
 Completions = Sequence[str | Sequence[Mapping[str, Any]]]
 Texts = Sequence[str | None]
@@ -62,6 +63,8 @@ _LONG_WORD = re.compile(
 )
 _DIGIT = re.compile("[0-9=]")
 _PART_OF_WORD = re.compile("[A-Z]?[a-z]{1,8}|[A-Z]{1,8}")
+# Joins characters to words, so that they are not recognised.
+_UNDERSCORE = re.compile(f"(?<=[{HAN}])_|_(?=[{HAN}])")
 # Invisible in HTML and Markdown.
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 # The message keys to which chat templates move the reasoning.
@@ -684,7 +687,7 @@ def _own_text(text: str, prompt: _Prompt) -> str:
     from hkcanto_metrics.constraints.reading import normalise
     from hkcanto_metrics.own_words import without_quotations
 
-    text = _LONG_WORD.sub(_divided, normalise(text))
+    text = _LONG_WORD.sub(_divided, _UNDERSCORE.sub(" ", normalise(text)))
     return without_quotations(text, prompt.question, prompt.options.values())
 
 

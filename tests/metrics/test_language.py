@@ -284,3 +284,54 @@ def test_a_word_that_another_variety_has_too_does_not_decide() -> None:
         "於是乎我哋走咗。",
     ):
         assert identify_language(text).language == "cantonese", text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ngo ting yat heui hoi wui, nei lai m lai",
+        "dou ze saai nei bong ngo do maai fan lei",
+        "wo ming tian yao qu xue xiao shang ke, me too ke yi",
+        "do you, so me: nei hou ngo dou hou",
+    ],
+)
+def test_romanised_chinese_is_not_english(text: str) -> None:
+    assert identify_language(text).language == "other"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "while (x > 0 && y < 10) { x -= 1; y += 2; }",
+        "git add . && git commit -m 'update it' && git push for us",
+        "SELECT id FROM users WHERE age > 18 AND city = 'HK' ORDER BY id;",
+        '{"name": "tram", "for": ["all", "of", "us"], "is": true}',
+        "class Point:\n    def at(self):\n        return self.x if self.x is not None else self.y",
+    ],
+)
+def test_code_is_not_prose(code: str) -> None:
+    assert identify_language(code).language == "none"
+    assert identify_language(f"{code}\n佢哋返咗屋企。").language == "cantonese"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We can go to bed now if you like.",
+        "He put it in a box and took it far away.",
+        "The answer is B because 3 + 4 = 7.",
+        "So the first option is right, thus \\\\boxed{B}",
+    ],
+)
+def test_short_words_and_formulas_do_not_hide_english(text: str) -> None:
+    assert identify_language(text).language == "english"
+
+
+def test_what_a_browser_does_not_show_is_not_prose() -> None:
+    for hidden in (
+        "<!-- 佢哋返咗屋企，仲未食飯。 -->",
+        "<div hidden>佢哋返咗屋企，仲未食飯。</div>",
+        '<p style="display: none">佢哋返咗屋企，仲未食飯。</p>',
+    ):
+        text = f"{hidden}The library closes at six on public holidays."
+        assert identify_language(text).language == "english", text

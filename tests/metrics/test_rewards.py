@@ -10,6 +10,7 @@ import pickle
 import re
 import runpy
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from itertools import product as every
 from pathlib import Path
@@ -227,6 +228,16 @@ def test_a_game_earns_at_most_half_unless_the_table_says_why() -> None:
         assert earns <= 0.5 or len(game["note"]) > 20, game
 
 
+NEUTRAL = [
+    "今日天氣晴朗",
+    "市民外出活動",
+    "公園遊人眾多",
+    "街道人車爭路",
+    "商場生意暢旺",
+    "餐廳座無虛席",
+    "碼頭大排長龍",
+    "沙灘人頭湧湧",
+]
 CANTONESE = [
     "佢哋成日都搭電車返屋企",
     "我琴晚冇瞓所以而家好攰",
@@ -419,6 +430,24 @@ def test_honest_completions_earn_all() -> None:
     assert [each[:4] for each in less] == ["煲湯最緊"]
 
 
+PROSE = tomllib.loads(Path(__file__).with_name("reward_texts.toml").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("kind", PROSE["honest"])
+def test_honest_prose_of_any_kind_earns_all(kind: str) -> None:
+    texts = PROSE["honest"][kind]
+    assert cantonese_reward(texts) == [1.0] * len(texts)
+
+
+@pytest.mark.parametrize("kind", PROSE["tricks"])
+def test_text_without_the_shape_of_cantonese_prose_earns_at_most_half(
+    kind: str,
+) -> None:
+    texts = PROSE["tricks"][kind]
+    for text, earned in zip(texts, cantonese_reward(texts), strict=True):
+        assert (earned or 0) <= 0.5, text
+
+
 def test_an_argument_may_end_in_a_part_of_an_option() -> None:
     columns = {"options": [["佢行車嗰陣會叮叮聲", "佢好似一個豬籠"]]}
     text = "因為個司機會踩個腳掣打鐘，搞到成條街都係叮叮聲。"
@@ -443,8 +472,10 @@ def test_an_answer_earns_by_what_it_says_itself() -> None:
         ("電車公司嘅綽號係叮叮。", 0.0),
         ("电车公司嘅绰号系叮叮。", 0.0),  # a quotation, although in Simplified script
         ("綽號梗係叮叮啦。", 0.0),
-        # Besides 6 characters of Cantonese, three times as many neutral ones earn reward.
-        ("佢哋返咗屋企。今日天氣晴朗，市民外出活動，公園遊人眾多，街道擠擁。", 24 / 28),
+        # Besides a sentence of 6 characters, as many neutral ones and 6 more earn reward.
+        ("佢哋返咗屋企。今日天氣晴朗，市民外出活動，公園遊人眾多，街道擠擁。", 18 / 28),
+        # Besides a clause of 6 characters, three times as many neutral ones and 12 more do.
+        (f"佢哋返咗屋企，{'，'.join(NEUTRAL)}。", (6 * 4 + 12) / 54),
         (
             "佢哋成日都搭車返屋企。是。",
             0.75,
