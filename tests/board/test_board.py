@@ -542,6 +542,17 @@ def test_a_heading_has_the_task_and_then_the_setup(
     assert any(text.startswith("5-shot") and text.endswith("↑") for text in heads)
 
 
+def test_the_first_tier_is_tinted_and_each_result_has_a_dot(
+    several: Results, board: Board
+) -> None:
+    page = board(several.folder).page("tasks/hkcanto_g2p.html")
+    headlines = re.findall(r'<td class="drawn( tied)?".*?</td>', page, re.S)
+    tiers = re.findall(r"</th><td>(\d*)</td>", page)
+    assert len(headlines) == len(tiers) > 5
+    assert headlines == [" tied" if tier == "1" else "" for tier in tiers]
+    assert page.count('<circle class="dot"') == len(headlines)
+
+
 @pytest.mark.slow
 def test_pages_of_forty_models_on_all_tasks_are_no_larger_than_400_kilobytes(
     tmp_path: Path, board: Board

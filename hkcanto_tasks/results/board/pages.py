@@ -21,7 +21,8 @@ from ..published import PublishedColumn, published_tables
 from ..publishing.runs import DEPARTURE
 from ..reports.blocks import unit_of
 from ..reports.renderers.formatting import interval_text, value_text
-from ..reports.renderers.page import code, environment
+from ..reports.renderers.page import code, environment, marks_style
+from ..reports.renderers.plots import Mark, strip
 from ..statistics.intervals import is_above, published_estimate
 from .records import PublishedResult, Standing, published_item_count
 
@@ -64,6 +65,13 @@ class BoardColumn:
     def kind(self) -> Kind:
         """The task as it was run."""
         return self.results[0].kind
+
+    @property
+    def marks(self) -> Mapping[PublishedResult, Sequence[Mark]]:
+        """Each result's headline as a dot with its interval, on one axis."""
+        is_lower_better = self.kind.headline.higher_is_better is False
+        rows = strip([result.headline for result in self.results], is_lower_better)
+        return dict(zip(self.results, rows, strict=True))
 
 
 Columns = Sequence[BoardColumn]
@@ -333,7 +341,9 @@ def _template(results: Results) -> Template:
     dates = [result.created for result in results if result.created]
     newest = max(dates, default=None)
     shared = {"STANDINGS": STANDINGS, "date": newest, "version": __version__}
-    return pages_environment.from_string(page, {**shared, **code(style, script)})
+    return pages_environment.from_string(
+        page, {**shared, **code(marks_style() + style, script)}
+    )
 
 
 def _tables(columns_by_task: Mapping[str, Columns]) -> Iterator[BenchmarkTable]:

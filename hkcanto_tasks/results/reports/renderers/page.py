@@ -61,13 +61,13 @@ def page(report: Report) -> str:
         True
     """
     script = _resource("page.js").replace("WORDS", json.dumps(WORDS))
-    fields = code(style=page_style(), script=script)
+    fields = code(style=marks_style() + _resource("page.css"), script=script)
     return _template().render(report=report, **fields).lstrip()
 
 
-def page_style() -> str:
-    """Return the style of all pages."""
-    return _resource("page.css")
+def marks_style() -> str:
+    """Return the colours and the style of marks, which a board shares."""
+    return _resource("marks.css")
 
 
 def code(style: str, script: str) -> dict[str, str]:

@@ -152,19 +152,30 @@ def strips(table: TableBlock) -> dict[int, Plot]:
             continue
         runs = [_value(row, position, "run") for row in table.rows]
         best = [_value(row, position, "best") for row in table.rows]
-        numbers = _finite([*runs, *best])
-        if not numbers:
-            continue
-        axis = _axis(numbers)
-        if column.lower_is_better:
-            axis = _Axis(axis.right, axis.left)
-        lines = [Mark(None, axis.position(line)) for line in _finite(best)]
-        rows = list[list[Mark]]()
-        for value in runs:
-            mark = axis.mark(value, 0, _MIDDLE, is_difference=False)
-            rows.append([*lines, mark] if mark else [])
-        plots[position] = Plot([position], (), None, rows)
+        rows = strip(runs, column.lower_is_better, _finite(best))
+        if rows:
+            plots[position] = Plot([position], (), None, rows)
     return plots
+
+
+def strip(
+    values: Sequence[Value],
+    lower_is_better: bool | None,
+    lines: Sequence[float] = (),
+) -> list[list[Mark]]:
+    """Return the marks of each value on one axis, with lines through all; empty without numbers."""
+    numbers = [*_finite(values), *lines]
+    if not numbers:
+        return []
+    axis = _axis(numbers)
+    if lower_is_better:
+        axis = _Axis(axis.right, axis.left)
+    shared = [Mark(None, axis.position(line)) for line in lines]
+    rows = list[list[Mark]]()
+    for value in values:
+        mark = axis.mark(value, 0, _MIDDLE, is_difference=False)
+        rows.append([*shared, mark] if mark else [])
+    return rows
 
 
 def _value(row: TableRow, position: int, kind: str) -> Value:
