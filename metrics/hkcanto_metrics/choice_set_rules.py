@@ -503,16 +503,28 @@ def _all_but(
         return unread("undecided")
     is_behind = bool(but["behind"])
     near = [m for m in view.mentions if (m.start < but.start()) == is_behind]
-    named = letters_of(near)
     first = letters_of(near[:1])
-    excepted = named & gone or first
     if not letters_of(m for m in near if m.stance == REFUTED) <= first:
         return unread("undecided")
-    every = view.shown.texts.keys()
-    is_complete = SAYS["the_rest"].search(view.text) and named == every
-    if not (is_behind or is_complete or named <= excepted):
-        return unread("undecided")  # besides A, B is right, too
-    return Decision(frozenset(every - excepted), "all but") if excepted else None
+    named = letters_of(near)
+    excepted = named & gone or first
+    if not is_behind and _is_besides(view, named, excepted):
+        return unread("undecided")
+    if not excepted:
+        return None
+    return Decision(frozenset(view.shown.texts.keys() - excepted), "all but")
+
+
+def _is_besides(
+    view: Statements,
+    named: frozenset[str],
+    excepted: frozenset[str],
+) -> bool:
+    """Whether an option beside the excepted ones is named: besides A, B is right, too."""
+    if named <= excepted:
+        return False
+    is_complete = named == view.shown.texts.keys()
+    return not (is_complete and SAYS["the_rest"].search(view.text))
 
 
 def perhaps(view: Statements) -> Decision | None:

@@ -656,26 +656,9 @@ def as_asked(words: Words) -> int | None:
         return None
     if SAYS["singled_out"].match(words.after):
         return AFFIRMED
-    described = SAYS["describes"].search(words.clause)
-    if (
-        described
-        and words.is_closed
-        and words_of(described["named"]) & view.shown.words
-    ):
+    if _is_described(words) or _has_asked_degree(words):
         return AFFIRMED
-    wanted = {*SAYS["superlative"].findall(view.shown.asked)}
-    said = SAYS["superlative"].search(words.rest)
-    if not said or said[0].lower() not in wanted:
-        return None
-    between = words.rest[: said.start()]
-    end = words.mention.end + said.end()
-    is_alone = len(view.mentions_between(words.mention.start, end)) == 1
-    thing = SAYS["words"].match(words.rest[said.end() :].lstrip())
-    is_same = thing and (thing[1] or thing[0]).lower() in view.shown.words
-    is_end = SAYS["superlative_end"].match(words.rest, said.end())
-    if not is_alone or not (is_same or is_end):
-        return None
-    return None if SAYS["denied"].search(between) else AFFIRMED
+    return None
 
 
 def _is_described(words: Words) -> bool:
@@ -684,6 +667,24 @@ def _is_described(words: Words) -> bool:
     if not described or not words.is_closed:
         return False
     return bool(words_of(described["named"]) & words.view.shown.words)
+
+
+def _has_asked_degree(words: Words) -> bool:
+    """Whether words after an option give it alone the degree that the question asks for."""
+    view = words.view
+    wanted = {*SAYS["superlative"].findall(view.shown.asked)}
+    degree = SAYS["superlative"].search(words.rest)
+    if not degree or degree[0].lower() not in wanted:
+        return False
+    end = words.mention.end + degree.end()
+    if len(view.mentions_between(words.mention.start, end)) > 1:
+        return False
+    if SAYS["denied"].search(words.rest[: degree.start()]):
+        return False
+    if SAYS["superlative_end"].match(words.rest, degree.end()):
+        return True
+    thing = SAYS["words"].match(words.rest[degree.end() :].lstrip())
+    return bool(thing and (thing[1] or thing[0]).lower() in view.shown.words)
 
 
 STANCE_RULES: tuple[StanceRule, ...] = (

@@ -119,16 +119,9 @@ class TranslationReader(PieceReader):
         read = text[:CHARACTERS_READ].splitlines(keepends=True)[:LINES_READ]
         pieces = [*self._pieces(read)]
         blocks = self._blocks(pieces)
-        own = [block for block in blocks if block.is_answer]
-        if self._is_spelt(pieces) and not self._is_enough(own):
-            others = {"notes"} if len(blocks) or len(pieces) > 1 else set()
-            return Translation("", {"romanisation"} | others)
-        if text and self.original.units and not any(map(str.isalnum, text)):
-            return Translation("", {"marks"})
-        if self._is_message(text):
-            return Translation(text)
-        if not self._is_enough(blocks):
-            return Translation(text, ambiguous=self._explains(text))
+        whole = self._without_choice(text, pieces, blocks)
+        if whole is not None:
+            return whole
         best, is_ambiguous = self._chosen(blocks)
         kept = best.whole.text
         is_ambiguous |= self._has_too_much(best) or self._explains(kept)
@@ -136,6 +129,26 @@ class TranslationReader(PieceReader):
             kept += text[sum(map(len, read)) :]
         removed = self._part_names(best, pieces)
         return Translation(self._trimmed(kept), removed, is_ambiguous)
+
+    def _without_choice(
+        self,
+        text: str,
+        pieces: list[Piece],
+        blocks: list[_Block],
+    ) -> Translation | None:
+        """The whole text, or nothing of it, where no part of it is a translation by itself."""
+        own = [block for block in blocks if block.is_answer]
+        if self._is_spelt(pieces) and not self._is_enough(own):
+            has_notes = bool(blocks) or len(pieces) > 1
+            removed = {"romanisation", "notes"} if has_notes else {"romanisation"}
+            return Translation("", removed)
+        if text and self.original.units and not any(map(str.isalnum, text)):
+            return Translation("", {"marks"})
+        if self._is_message(text):
+            return Translation(text)
+        if not self._is_enough(blocks):
+            return Translation(text, ambiguous=self._explains(text))
+        return None
 
     def refuses(self, text: str) -> bool:
         """Tell whether a text refuses to translate or to sum up, unless the source refuses, too.

@@ -186,18 +186,8 @@ class ItemRows:
                 impossible value.
         """
         sample = item.sample
-        judgement = item.judgement
+        judgement = self._checked(item)
         truncated = item.truncated
-        if judgement is None:
-            what = "no scores of this version (--predict_only?)"
-            raise LogError(f"{what}: {SCORE_AGAIN}")
-        if sample.subject not in self._order:
-            what = f"subject {sample.subject!r} of {self.kind.task.name}"
-            raise LogError(f"the catalogue of this version has no {what}")
-        for name in self._shares:
-            value = judgement.values.get(name) or 0.0
-            if value < 0 or value > 1:
-                raise LogError(f"{name} is {value:g}, but a share is from 0 to 1")
         if item.requested:
             self._requested[sample.id] = item.requested
         graders = judgement.details.get("grader", "").split(", ")
@@ -231,6 +221,21 @@ class ItemRows:
             long_response=_long_response(item.reasoning + item.response),
         )
         self._rows.append(row)
+
+    def _checked(self, item: LoggedItem) -> Judgement:
+        """Return an item's judgement; raise as `add` does."""
+        judgement = item.judgement
+        if judgement is None:
+            what = "no scores of this version (--predict_only?)"
+            raise LogError(f"{what}: {SCORE_AGAIN}")
+        if item.sample.subject not in self._order:
+            what = f"subject {item.sample.subject!r} of {self.kind.task.name}"
+            raise LogError(f"the catalogue of this version has no {what}")
+        for name in self._shares:
+            value = judgement.values.get(name) or 0.0
+            if value < 0 or value > 1:
+                raise LogError(f"{name} is {value:g}, but a share is from 0 to 1")
+        return judgement
 
     def items(self) -> Items:
         """Return the items sorted by subject and id (9 before 10), epochs of an id in order."""

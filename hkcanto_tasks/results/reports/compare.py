@@ -401,26 +401,32 @@ def sections(
     is_of_two = len(comparisons) == len(compared)
     warnings = _warning_notes(compared, not_compared)
     details = [*chain.from_iterable(_details(group, is_of_two) for group in compared)]
-    results: Sequence[Block] = [*warnings, *details]
-    notes: Sequence[Note] = ()
-    tables: Sequence[TableBlock] = ()
-    following = list[Section]()
+    following: Section | None = None
     if is_of_two:
-        pairs = [pair_of(comparison) for comparison in comparisons]
-        notes, pairs_table = pairs_blocks(pairs, _common_names(comparisons))
-        tables = [pairs_table]
+        notes, tables = _overview_of_two(comparisons)
         is_short = len(comparisons) == 1
-        following.append(Section("Parts and subjects", details, "parts", is_short))
+        following = Section("Parts and subjects", details, "parts", is_short)
     elif is_of_headlines:
-        everyone = dict.fromkeys(chain.from_iterable(map(_runs, compared)))
-        notes, tables = overview_of_runs([*everyone], tests)
-        following.append(Section("Pairs", details, "pairs"))
-    if tables:
-        kept = [note for note in notes if not (is_gated and note.level == "next")]
-        results = [*kept, *warnings, *tables]
+        notes, tables = overview_of_runs(_runs(comparisons), tests)
+        following = Section("Pairs", details, "pairs")
+    else:
+        notes, tables = [], details
+    if is_gated:
+        notes = [note for note in notes if note.level != "next"]
+    results = [*notes, *warnings, *tables]
     yield Section("Results", results, "results", is_summary=True)
-    yield from following
+    if following:
+        yield following
     yield _left_out_section(comparisons, not_compared)
+
+
+def _overview_of_two(
+    comparisons: Sequence[Comparison],
+) -> tuple[Sequence[Note], Sequence[Block]]:
+    """Return the verdict on two models, and the table of their tasks."""
+    pairs = [pair_of(comparison) for comparison in comparisons]
+    notes, pairs_table = pairs_blocks(pairs, _common_names(comparisons))
+    return notes, [pairs_table]
 
 
 def _left_out_section(
