@@ -6,7 +6,7 @@ All positions are percentages of the width or the height.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -108,6 +108,29 @@ class _Axis(NamedTuple):
             pale,
         )
 
+    def dots(self, values: Sequence[Value], is_difference: bool) -> Iterator[Mark]:
+        """Yield the dots of a row's values, one below the other."""
+        for index, value in enumerate(values):
+            height = round(100 * (index + 1) / (1 + len(values)), 1)
+            mark = self.mark(value, index, height, is_difference)
+            if mark:
+                yield mark
+
+    def lines(self, values: Sequence[Value]) -> Iterator[Mark]:
+        """Yield the lines of a row's values."""
+        for value in values:
+            position = self.position(_numbers(value)[0])
+            if position is not None:
+                yield Mark(None, position)
+
+    def ticks(self, unit: DisplayUnit) -> list[tuple[Position, str]]:
+        """Return the labelled positions of an axis."""
+        labelled = list[tuple[Position, str]]()
+        for tick in _ticks(*self):
+            label = value_text(tick, unit).removesuffix(".0")
+            labelled.append((self.position(tick), label))
+        return labelled
+
 
 def plot(table: TableBlock) -> Plot | None:
     """Return the plot of a table's drawn columns; None without numbers.
@@ -121,24 +144,15 @@ def plot(table: TableBlock) -> Plot | None:
     unit = table.columns[drawn[0]].unit
     is_difference = unit in _DIFFERENCES
     axis = _axis([*numbers, 0.0] if is_difference else numbers)
-    estimated = [n for n in drawn if _has_estimate(table, n)]
-    series = estimated or drawn
+    series = [n for n in drawn if _has_estimate(table, n)] or drawn
     lines = [n for n in drawn if n not in series]
-    ticks = list[tuple[Position, str]]()
-    for tick in _ticks(*axis):
-        label = value_text(tick, unit).removesuffix(".0")
-        ticks.append((axis.position(tick), label))
     rows = list[list[Mark]]()
     for row in table.rows:
-        marks = [Mark(None, axis.position(_numbers(row.values[n])[0])) for n in lines]
-        for index, n in enumerate(series):
-            height = round(100 * (index + 1) / (1 + len(series)), 1)
-            mark = axis.mark(row.values[n], index, height, is_difference)
-            if mark:
-                marks.append(mark)
-        rows.append([mark for mark in marks if mark.x is not None])
+        references = axis.lines([row.values[n] for n in lines])
+        dots = axis.dots([row.values[n] for n in series], is_difference)
+        rows.append([*references, *dots])
     zero = axis.position(0) if is_difference else None
-    return Plot(series, ticks, zero, rows, lines)
+    return Plot(series, axis.ticks(unit), zero, rows, lines)
 
 
 def strips(table: TableBlock) -> dict[int, Plot]:
