@@ -28,6 +28,7 @@ docs:  ## build the documentation site into SITE, by default site/
 generate:  ## write the generated files again: lm-eval's YAML, the tasks' pages, eval.yaml
 	$(PYTHON) -m hkcanto_lm_eval.generate
 	$(PYTHON) docs/generate.py
+	$(PYTHON) docs/assistants.py
 	$(PYTHON) docs/register.py
 
 pins:  ## pin what each version of a task sends and reads, after raising `version`

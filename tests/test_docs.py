@@ -60,6 +60,7 @@ from .scripts import REPOSITORY, load_script
 from .test_outside_benchmark import PROVIDER, install
 
 generate = load_script("docs/generate.py")
+assistants = load_script("docs/assistants.py")
 DOCS = REPOSITORY / "docs"
 PAGES = DOCS / "tasks"
 TASK_FILES = REPOSITORY / "lm_eval_tasks" / "hkcanto_lm_eval" / "tasks"
@@ -112,6 +113,14 @@ each_text = pytest.mark.parametrize(
 
 def test_the_readme_is_short() -> None:
     assert len(README.read_text("utf-8").split()) <= 1300
+
+
+def test_the_pages_are_short() -> None:
+    """What can be generated belongs into `docs/reference`; a fact is said once."""
+    assert (
+        sum(len(page.read_text("utf-8").split()) for page in DOCS.glob("*.md"))
+        <= 18_000
+    )
 
 
 IN_TWO_LANGUAGES = [
@@ -269,6 +278,33 @@ def test_the_pages_are_fresh() -> None:
 def test_the_reference_is_fresh() -> None:
     for name, text in generate.reference_pages().items():
         assert (REFERENCE / name).read_text("utf-8") == text, AGAIN
+
+
+def test_the_files_for_assistants_are_fresh() -> None:
+    again = "run `python docs/assistants.py`"
+    assert (DOCS / "AGENTS.md").read_text("utf-8") == assistants.agents_page(), again
+    assert (DOCS / "llms.txt").read_text("utf-8") == assistants.llms_text(), again
+
+
+def test_the_page_for_agents_is_short_and_names_tasks_commands_and_statuses() -> None:
+    text = (DOCS / "AGENTS.md").read_text("utf-8")
+    assert len(text.splitlines()) <= 60
+    for name in ("hkcanto_g2p", "hkmmlu", "tmmluplus_gen", "report", "compare"):
+        assert f"`{name}`" in text
+    assert "0 passed, 1 worse, 2 incomplete, 3 undecided" in text
+
+
+def test_llms_txt_has_the_form_of_llmstxt_org() -> None:
+    """A heading, a quotation, then sections of links: https://llmstxt.org."""
+    title, blank, quotation, *rest = (DOCS / "llms.txt").read_text("utf-8").splitlines()
+    assert (title, blank, quotation[:2]) == ("# hkcanto", "", "> ")
+    sections = "\n".join(rest).partition("\n## ")[2].splitlines()[1:]
+    for line in sections:
+        link = re.fullmatch(r"- \[([^]]+)\]\((\S+)\)(: .+)?", line)
+        assert link or not line or line.startswith("## "), line
+        if link:
+            page = link[2].removeprefix("https://github.com/hkcanto/hkcanto/blob/main/")
+            assert (REPOSITORY / page).is_file(), page
 
 
 def test_every_verifier_is_in_the_reference() -> None:
