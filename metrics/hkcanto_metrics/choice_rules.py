@@ -222,9 +222,9 @@ def firmest(
 
 
 def last_decision(view: Statements) -> Decision | None:
-    """The last of the firmest decisions; two in one sentence decide nothing.
+    """The last of the firmest decisions; two in one sentence are ambiguous.
 
-    A correction that names nothing takes it back.
+    A bare correction takes it back.
 
     Examples:
         答案係 B。唔係，答案係 C。 → C

@@ -381,7 +381,7 @@ def mark_before(words: Words) -> int | None:
 
 
 def questioned(words: Words) -> int | None:
-    """An option in a question is not an answer, except after words that name the answer.
+    """An option in a question counts only after words that name the answer.
 
     Why: models think aloud in questions.
 
