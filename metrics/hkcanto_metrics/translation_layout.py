@@ -136,7 +136,7 @@ class TranslationReader(PieceReader):
         pieces: list[Piece],
         blocks: list[_Block],
     ) -> Translation | None:
-        """The whole text, or nothing of it, where no part of it is a translation by itself."""
+        """The whole text or an empty one, if the text has no part that is a translation."""
         own = [block for block in blocks if block.is_answer]
         if self._is_spelt(pieces) and not self._is_enough(own):
             has_notes = bool(blocks) or len(pieces) > 1

@@ -184,7 +184,7 @@ def _gated_task(
 ) -> GatedTask:
     a = comparison.a
     figure = comparison.figure
-    # A rate has no upper limit, and is tested only where no answer's is above 1.
+    # A rate without an upper limit is tested only if all answers' are at most 1.
     limit = " (of at most 1 an answer)" if figure.unlimited else ""
     names = distinct_names([comparison.b, a])
     prospect = comparison.prospect

@@ -113,8 +113,8 @@ _RANKS = (
 )
 _PLACES = "A rank is among a paper's models: all places that the 95 % interval allows."
 _TWO_PROTOCOLS = (
-    " ‡ The paper's models were asked as its appendices say or as its release does; the paper does "
-    "not tell which."
+    " ‡ The paper's models were asked as its appendices say or as its release does; which one is "
+    "unknown."
 )
 _MATRIX = (
     "Each task's headline, on all of its items unless a note says otherwise. “≈” marks models "
@@ -431,7 +431,7 @@ def _overview_of_one(results: _Results) -> _Overview:
 
 
 def _notes_on_one(label: str, rows: Sequence[_TaskRow]) -> Iterator[Note]:
-    """Yield where a model stands among published ones, why not elsewhere, and what to do next."""
+    """Yield a model's place among published ones, why some tasks lack it, and what to do next."""
     ranked = [row for row in rows if row.rank]
     first = [row.title for row in ranked if row.is_first]
     if len(rows) <= _MOST_TASKS:

@@ -144,8 +144,7 @@ def plot(table: TableBlock) -> Plot | None:
     unit = table.columns[drawn[0]].unit
     is_difference = unit in _DIFFERENCES
     axis = _axis([*numbers, 0.0] if is_difference else numbers)
-    series = [n for n in drawn if _has_estimate(table, n)] or drawn
-    lines = [n for n in drawn if n not in series]
+    series, lines = _series_and_lines(table, drawn)
     rows = list[list[Mark]]()
     for row in table.rows:
         references = axis.lines([row.values[n] for n in lines])
@@ -153,6 +152,16 @@ def plot(table: TableBlock) -> Plot | None:
         rows.append([*references, *dots])
     zero = axis.position(0) if is_difference else None
     return Plot(series, axis.ticks(unit), zero, rows, lines)
+
+
+def _series_and_lines(
+    table: TableBlock, drawn: Sequence[int]
+) -> tuple[list[int], list[int]]:
+    """Return the columns that are dots, and those of plain numbers beside them, which are lines."""
+    estimated = [n for n in drawn if _has_estimate(table, n)]
+    if not estimated:
+        return [*drawn], []
+    return estimated, [n for n in drawn if n not in estimated]
 
 
 def strips(table: TableBlock) -> dict[int, Plot]:
