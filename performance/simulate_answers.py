@@ -2,7 +2,7 @@
 
 Run it as `HKCANTO_DATA=sample python performance/simulate_answers.py [--repeats 1000]` (about twenty
 minutes). It promises that a run that loses δ passes in at most 5 % of cases, and that a run that
-loses at most δ is called worse in at most 2.5 %. Its table is in docs/methods.md.
+loses at most δ is called worse in at most 2.5 %. Its results are in docs/methods.md.
 
 Items are drawn from a population of two runs' answers. In one, the second run loses points, and δ is
 this loss. The other has equal runs: it has each pair of answers in both orders, and δ is 0.

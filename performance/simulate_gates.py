@@ -1,6 +1,6 @@
 """Simulate how often a gate passes a run that loses exactly the tolerance; it promises at most 5 %.
 
-Run it as `python performance/simulate_gates.py [--repeats 1000]` (about ten minutes). Its tables
+Run it as `python performance/simulate_gates.py [--repeats 1000]` (about ten minutes). Its results
 are in docs/methods.md:
 
 * units of unequal weight, drawn at random, by the largest weight of the sample and of the task;
