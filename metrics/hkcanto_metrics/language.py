@@ -176,9 +176,14 @@ _FEATURES = (
 )
 
 
+_LOOKAROUND = re.compile(r"\(\?<?[!=][^()]*\)")
+_BEGINNING = re.compile(r"(?:^|[|(])(?:\?:|\?P<\w+>)?(?:\[([^\]]*)\]|(\w))")
+
+
 def quick(words: str) -> re.Pattern[str]:
-    """Compile a list of words: look for a character of the list before trying the words."""
-    return re.compile(f"(?=[{''.join(filter(str.isalpha, {*words}))}])(?:{words})")
+    """Compile a list of words: look for the beginning of a word before trying each of them."""
+    beginnings = map("".join, _BEGINNING.findall(_LOOKAROUND.sub("", words)))
+    return re.compile(f"(?=[{''.join(beginnings)}])(?:{words})")
 
 
 FEATURE_CHARACTERS = frozenset(_FEATURES)
@@ -451,6 +456,7 @@ class _Piece:
     Attributes:
         features: Its words that only Cantonese uses.
         is_clear: Whether one of them is not merely an ending.
+        is_plain: Whether it has neither words of another language nor of Written Chinese.
     """
 
     kind: _Kind = "chinese"
@@ -459,6 +465,7 @@ class _Piece:
     # Numbers of features, of words, of those like syllables, and of grammatical words.
     cantonese = 0
     written = 0
+    is_plain = False
     words = 0
     syllables = 0
     english = 0
@@ -466,14 +473,15 @@ class _Piece:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        n_chinese = len(text) - len(_CHINESE.sub("", text))
-        n_other = len(text) - len(_OTHER_LETTERS.sub("", text))
+        rest, n_runs = _CHINESE.subn(" ", text)
+        n_chinese = len(text) - len(rest) + n_runs
+        n_other = len(rest) - len(_OTHER_LETTERS.sub("", rest))
         self.weight: float = n_chinese
         if n_other > _LEAST_OTHER * (n_chinese + n_other):
             self.kind = "other"
             self.weight = n_other + n_chinese
             return
-        words = _WORD.findall(text.lower())
+        words = _WORD.findall(rest.lower())
         grammatical = [*map(_GRAMMATICAL.get, words)]
         english = grammatical.count("english")
         foreign = grammatical.count("foreign")
@@ -498,6 +506,7 @@ class _Piece:
         self.features = features
         self.cantonese = len(features)
         self.written = varieties.count("written")
+        self.is_plain = not words and not n_other and not self.written
         if 2 * varieties.count("variety") > self.cantonese:
             self.kind = "variety"
         elif self.cantonese > self.written:
@@ -541,14 +550,13 @@ def _clauses(text: str) -> list[_Piece]:
 
 def _divided(sentence: _Piece, pure: bool) -> list[_Piece]:
     """Return a Cantonese sentence as one piece, and a mixed one as its clauses."""
+    is_uniform = sentence.cantonese_part(pure) in (0, 1)
+    if is_uniform and sentence.is_plain:
+        return [sentence]
     clauses = _clauses(sentence.text)
     most = (1 - MIN_SHARE) * _weight(clauses)
-    is_cantonese = sentence.cantonese_part(pure) in (0, 1)
-    return (
-        [sentence]
-        if is_cantonese and _foreign_weight(clauses, pure) <= most
-        else clauses
-    )
+    is_uniform = is_uniform and _foreign_weight(clauses, pure) <= most
+    return [sentence] if is_uniform else clauses
 
 
 class _Judged(NamedTuple):

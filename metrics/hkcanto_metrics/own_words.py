@@ -65,6 +65,9 @@ _NAMED = re.compile(_OPTION)
 _ANNOUNCED = re.compile(rf"{_OPTION}[\s{PARTICLES}]*$")
 _CLAUSE_END = re.compile(rf"[^\w\s{_MARK}]+|\n|(?<=[{HAN}])\s+(?=[{HAN}])")
 _CHINESE = re.compile(f"[{HAN}]")
+_NOT_CHINESE = re.compile(f"[^{HAN}]+")
+_PARTICLE = re.compile(f"[{PARTICLES}]+")
+_NOT_PARTICLE = re.compile(f"(?![{''.join(_FOLDED_PARTICLES)}{PARTICLES}])[{HAN}]")
 _LATIN_WORD = re.compile("[A-Za-z]+")
 
 
@@ -86,9 +89,11 @@ def without_quotations(
         >>> without_quotations("電車嘅花名係叮叮，因為佢響。", "電車嘅花名係咩？", ["叮叮", "纜車"])
         '\\ue000，因為佢響。'
     """
+    shown = [fold_script(option.strip()) for option in options]
+    if not question and not shown:
+        return text
     folded = fold_script(text)
     marks = bytearray(len(text))
-    shown = [fold_script(option.strip()) for option in options]
     for source in (fold_script(question.strip()), *shown):
         _mark(marks, folded, source, _quoted_size(source), _AS_QUOTATION)
     for option in shown:
@@ -177,16 +182,17 @@ def cantonese_share(
         copied |= _VERDICT
     different = _different("".join(clauses))
     least = max(1, min_characters)
-    if len(_different(text)) < least or len(different - copied) < min(
-        least, _LEAST_OWN
-    ):
+    if len(different) < least and len(_different(text)) < least:
+        return 0.0
+    if len(different - copied) < min(least, _LEAST_OWN):
         return 0.0
     if is_degenerate(text) or not _is_prose(prose, clauses):
         return 0.0
     repeated = _repeated(clauses)
     new = 1 - repeated if repeated > _MOST_ALIKE else 1
-    characters = _CHINESE.findall(text)
-    rare = sum(map(_is_rare, characters)) / len(characters)
+    characters = Counter(_han(text))
+    n_rare = sum(characters[each] for each in characters if _is_rare(each))
+    rare = n_rare / characters.total()
     in_use = 1 - rare if rare > _MOST_RARE else 1
     return prose.share * in_use * new * min(1, len(different) / least)
 
@@ -206,7 +212,7 @@ def _is_prose(
     clauses: list[str],
 ) -> bool:
     """Whether clauses are neither Latin words, nor a list, a loop or a telegram."""
-    han = _CHINESE.findall("".join(clauses))
+    han = _han("".join(clauses))
     if _LEAST_BY_A_WORD * len(_LATIN_WORD.findall(prose.text)) > len(han):
         return False
     if _is_list(clauses, han) or _is_loop(han):
@@ -230,10 +236,10 @@ def _without_announcement(clauses: list[str]) -> list[str]:
 
 def _is_list(
     clauses: list[str],
-    han: list[str],
+    han: str,
 ) -> bool:
     """Whether clauses are too short for prose."""
-    n_clauses = sum(bool(_different(clause)) for clause in clauses)
+    n_clauses = sum(_NOT_PARTICLE.search(clause) is not None for clause in clauses)
     least = _LEAST_IN_AN_ITEM if n_clauses >= _LIST else _LEAST_IN_A_CLAUSE
     return len(han) < least * n_clauses
 
@@ -246,13 +252,13 @@ def _is_loop(han: list[str]) -> bool:
 
 
 def _is_telegram(
-    han: list[str],
+    han: str,
     features: Sequence[str],
 ) -> bool:
     """Whether a long text has hardly more than particles and words that only Cantonese uses."""
     if len(han) < _LONG:
         return False
-    n_particles = sum(character in PARTICLES for character in han)
+    n_particles = len(han) - len(_PARTICLE.sub("", han))
     in_features = sum(map(len, features))
     return in_features > _MOST_IN_FEATURES * len(
         han
@@ -267,7 +273,12 @@ def _joins_names(features: Sequence[str]) -> bool:
 
 def _different(text: str) -> set[str]:
     """The different characters of a text, in one script, without particles."""
-    return {*_CHINESE.findall(fold_script(text))} - _FOLDED_PARTICLES
+    return {*_han(fold_script(text))} - _FOLDED_PARTICLES
+
+
+def _han(text: str) -> str:
+    """The Chinese characters of a text."""
+    return _NOT_CHINESE.sub("", text)
 
 
 def _repeated(clauses: list[str]) -> float:
@@ -275,13 +286,15 @@ def _repeated(clauses: list[str]) -> float:
     places: defaultdict[str, list[int]] = defaultdict(list)
     total = repeated = 0
     for number, clause in enumerate(clauses):
-        han = [char for char in _CHINESE.findall(clause) if char not in PARTICLES]
+        han = _PARTICLE.sub("", _han(clause))
         pairs = {*map("".join, pairwise(han))}
-        alike = (places[pair][:_WINDOW] for pair in pairs)
-        shared = Counter(chain.from_iterable(alike))
+        known = [places[pair][:_WINDOW] for pair in pairs if pair in places]
         total += len(han)
-        if shared and max(shared.values()) >= _ALIKE * len(pairs):
-            repeated += len(han)
+        # Most clauses have few known pairs.
+        if known and len(known) >= _ALIKE * len(pairs):
+            shared = Counter(chain.from_iterable(known))
+            if max(shared.values()) >= _ALIKE * len(pairs):
+                repeated += len(han)
         for pair in pairs:
             places[pair].append(number)
     return repeated / (total or 1)

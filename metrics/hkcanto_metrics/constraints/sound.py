@@ -134,7 +134,12 @@ def _all_rhyme(lines: list[str]) -> bool:
     last_characters = {line[-1] for line in lines}
     if len(last_characters) == 1:
         return False
-    return bool(set.intersection(*map(_last_rimes, lines)))
+    shared = _last_rimes(lines[0])
+    for line in lines[1:]:
+        shared &= _last_rimes(line)
+        if not shared:
+            return False
+    return bool(shared)
 
 
 def _last_rimes(line: str) -> set[tuple[str, str | None]]:
