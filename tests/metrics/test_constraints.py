@@ -764,6 +764,8 @@ INSTRUCTIONS: list[tuple[str, dict[str, Any], str, str]] = [
     ("change_case:english_capital", {}, "THE TRAM IS OLD AND SLOW.", "The tram is old and slow."),
     ("change_case:english_lowercase", {}, "the tram is old and slow.", "The tram is old and slow."),
     ("punctuation:no_comma", {}, "Well done.", "Well, done."),
+    ("punctuation:no_comma", {}, "It costs 12.5 dollars.", "It costs 12,500 dollars."),
+    ("punctuation:no_comma", {}, "今日好熱。", "今日，好熱。"),
 ]  # fmt: skip
 
 
