@@ -244,7 +244,7 @@ def _is_list(
     return len(han) < least * n_clauses
 
 
-def _is_loop(han: list[str]) -> bool:
+def _is_loop(han: str) -> bool:
     """Whether a long text repeats the same characters."""
     windows = [{*han[start : start + _WINDOW]} for start in range(0, len(han), _WINDOW)]
     n_different = sum(map(len, windows))

@@ -335,3 +335,7 @@ def test_what_a_browser_does_not_show_is_not_prose() -> None:
     ):
         text = f"{hidden}The library closes at six on public holidays."
         assert identify_language(text).language == "english", text
+
+
+def test_a_word_may_begin_with_a_digit() -> None:
+    assert identify_language("收費5蚊。").language == "cantonese"
