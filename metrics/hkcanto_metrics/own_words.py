@@ -28,7 +28,7 @@ _FOLDED_PARTICLES = {*fold_script(PARTICLES)}
 _VERDICT = {*fold_script("答案正確啱錯揀選擇係唔因為所以都就嚟")}
 # Sentences of the reference translations with five or more characters have at least 2.3 per clause,
 # and sentences of twelve or more have at most three quarters in words that only Cantonese uses.
-# At most 23 % of their characters are particles.
+# At most 23 % of their characters are particles; in HKCanCor, 4 of 1,527 utterances have over 40 %.
 _LEAST_IN_A_CLAUSE = 2
 _MOST_IN_FEATURES = 0.85
 _MOST_PARTICLES = 0.4
@@ -190,9 +190,8 @@ def cantonese_share(
         return 0.0
     repeated = _repeated(clauses)
     new = 1 - repeated if repeated > _MOST_ALIKE else 1
-    characters = Counter(_han(text))
-    n_rare = sum(characters[each] for each in characters if _is_rare(each))
-    rare = n_rare / characters.total()
+    characters = _han(text)
+    rare = sum(map(_is_rare, characters)) / len(characters)
     in_use = 1 - rare if rare > _MOST_RARE else 1
     return prose.share * in_use * new * min(1, len(different) / least)
 
@@ -259,10 +258,9 @@ def _is_telegram(
     if len(han) < _LONG:
         return False
     n_particles = len(han) - len(_PARTICLE.sub("", han))
-    in_features = sum(map(len, features))
-    return in_features > _MOST_IN_FEATURES * len(
-        han
-    ) or n_particles > _MOST_PARTICLES * len(han)
+    if n_particles > _MOST_PARTICLES * len(han):
+        return True
+    return sum(map(len, features)) > _MOST_IN_FEATURES * len(han)
 
 
 def _joins_names(features: Sequence[str]) -> bool:
