@@ -12,6 +12,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from hkcanto_tasks.cli import app
+from hkcanto_tasks.commands import output
+from hkcanto_tasks.results.reports.blocks import Note, Section, report_of
 
 from ..cases import another_run
 from .harness_runs import run_lm_eval
@@ -422,6 +424,19 @@ def test_the_status_is_that_of_the_gate_behind_a_pipe(
     compare = f"{sys.executable} -c '{MAIN}' compare --full --gate 2"
     script = f"{compare} {other_engine} {engine} | head -n 1; exit ${{PIPESTATUS[0]}}"
     assert subprocess.run(["bash", "-c", script], check=False).returncode == 1
+
+
+def test_a_repeated_verdict_is_printed_as_the_rest_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rich ends a command with status 1 at a closed pipe, so nothing is printed through it."""
+    printed: list[str] = []
+    monkeypatch.setattr(output, "_echo_rendered", printed.append)
+    monkeypatch.setattr(output.out, "height", 1)
+    verdict = Section("Results", [Note("B leads.", "verdict")], "results", True)
+    output.write(report_of([verdict], "A report"), None, None)
+    assert "".join(printed).count("B leads.") == 2
+    assert capsys.readouterr().out == ""
 
 
 def test_a_narrow_terminal_keeps_the_interval_and_who_wins(
