@@ -601,7 +601,7 @@ def test_a_verdict_names_each_task_with_its_loss_and_what_would_decide_it(compar
     # 1 - 0.05^(1/30) is 9.5 points.
     assert first == (
         "Gate undecided: too few items to tell whether b is 5 points worse than a on 1 of 2 tasks "
-        "(1 passed): Jyutping grapheme-to-phoneme may lose at most 9.5."
+        "(1 passed): Jyutping grapheme-to-phoneme could lose up to 9.5."
     )
     # ln 0.05 / ln 0.95, rounded up; the whole task has 145.
     assert advice == (
@@ -610,7 +610,7 @@ def test_a_verdict_names_each_task_with_its_loss_and_what_would_decide_it(compar
     )
     text = compared(*runs, gate=50)[0].sections[0].blocks[0].text
     assert text == (
-        "Gate passed: b is not 50 points worse than a on all 2 tasks: the least certain, "
+        "Gate passed: b is less than 50 points worse than a on each of 2 tasks. The least certain: "
         "Jyutping grapheme-to-phoneme loses at most 9.5."
     )
 
@@ -917,7 +917,7 @@ def test_several_tasks_begin_with_who_leads_and_where_it_is_sure(compared):
     # McNemar's p is 2 / 2¹¹ and 1 for law, and 1 / 2 for Jyutping.
     assert said.text == (
         "b leads on 2 of 3 tasks, a on 1. 1 of the 3 differences is more than chance (95 %, all tasks "
-        "together)."
+        "together), in favour of b."
     )
     gains = [row.values[3] for row in made.rows]
     assert [gain.value for gain in gains] == pytest.approx([55, 50, -50])

@@ -99,7 +99,7 @@ def test_several_tasks_share_the_error_of_five_percent() -> None:
     ]
     assert said(*runs) == (
         "b leads a on all 8 tasks. 1 of the 8 differences is more than chance (95 %, all tasks "
-        "together)."
+        "together), in favour of b."
     )
     assert next_step(*runs) == (
         "hkcanto plan LOGS says how many items would show the differences that could be chance."
@@ -135,7 +135,7 @@ def test_a_gain_is_positive_where_lower_is_better_too() -> None:
     assert text.startswith(
         "b leads on 1 of 2 tasks, a on 1. Both differences are more than chance"
     )
-    assert text.endswith(": 1 for b, 1 for a.")
+    assert text.endswith("together), 1 for b, 1 for a.")
     gains = {
         row["Task"]: row["Gain"]
         for row in tables([*runs, *pair("hkcanto_law", 3, 40)])["pairs"]
@@ -305,7 +305,23 @@ def test_one_model_is_put_among_the_published_ones() -> None:
         for block in build_report(both).sections[0].blocks
         if isinstance(block, TableBlock) and block.name == "tasks"
     ]
-    assert "all places that the 95 % interval allows. ‡ The paper" in one.caption
+    assert "of the published ones allow. ‡ The paper" in one.caption
+
+
+def test_one_model_says_where_it_is_certainly_the_best_and_where_not() -> None:
+    # Table 7's best model has 77.7 % in cultural questions, Table 1's 81.5 % in Cantonese MMLU.
+    cultural = a_run("hkcanto_cultural", {"acc": [1.0] * 252}, label="mine")
+    text = notes(cultural, whole("hkcanto_mmlu_yue"), whole("hkcanto_law"))
+    assert text[:3] == [
+        "mine is certainly better than all published models on 1 of the 2 tasks that have published "
+        "scores, and certainly not the best on 1 (95 %).",
+        "Better than all: Hong Kong cultural questions, 5-shot.",
+        "Not the best: MMLU in Cantonese, 5-shot.",
+    ]
+    law = [whole("hkcanto_law", shots=shots) for shots in (0, 1, 5)]
+    assert notes(*law)[0] == (
+        "mine has a rank among published models on none of its 3 tasks."
+    )
 
 
 # ---------------------------------------------------------------- warnings

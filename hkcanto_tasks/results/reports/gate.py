@@ -38,9 +38,7 @@ _GAIN = (
     "Observed gain in points, with the gate's lower and upper bound, each one-sided. Passed: the "
     "lower bound is above −δ. Worse: the upper bound is below −δ."
 )
-_BOUNDS = (
-    "Each bound is one-sided; below, intervals are two-sided, for all tasks together."
-)
+_BOUNDS = "A gate's bounds are computed by other methods than the intervals of the results (--full)."
 _NEEDED = "Items with which 80 of 100 equally good runs pass."
 _COLUMNS = {
     "title": TableColumn("Task"),
@@ -231,13 +229,14 @@ def sentence(gate: Gate) -> str:
     where = _where(gate, tasks)
     losses = listed(_loss_text(gate, task) for task in tasks)
     by_how_much = f"{gate.delta:g} points worse than {baseline} {where}"
+    if gate.verdict == "passed":
+        passed = f"Gate passed: {candidate} is less than {by_how_much}"
+        if len(tasks) > 1:
+            return f"{passed}. The least certain: {_loss_text(gate, tasks[0])}."
+        return f"{passed}: {losses}."
     if gate.verdict == "worse":
         return f"Gate failed: {candidate} is more than {by_how_much}: {losses}."
-    if gate.verdict == "undecided":
-        return f"Gate undecided: too few items to tell whether {candidate} is {by_how_much}: {losses}."
-    if len(tasks) > 1:
-        losses = f"the least certain, {_loss_text(gate, tasks[0])}"
-    return f"Gate passed: {candidate} is not {by_how_much}: {losses}."
+    return f"Gate undecided: too few items to tell whether {candidate} is {by_how_much}: {losses}."
 
 
 def _sides(gate: Gate) -> tuple[str, str]:
@@ -251,13 +250,14 @@ def _sides(gate: Gate) -> tuple[str, str]:
 
 
 def _where(gate: Gate, tasks: Sequence[GatedTask]) -> str:
-    """Return on how many of all tasks something holds, and how many passed."""
+    """Return on how many of all tasks something holds, and what the others did."""
     total = len(gate.tasks)
     if total == 1:
         return f"on {tasks[0].title}"
-    passed = len(gate.having("passed"))
-    also = f" ({passed} passed)" if passed and gate.verdict != "passed" else ""
-    number = f"{len(tasks)} of {total}" if len(tasks) < total else f"all {total}"
+    others = Counter(task.verdict for task in gate.tasks if task not in tasks)
+    counted = (f"{count} {verdict}" for verdict, count in others.most_common())
+    also = f" ({listed(counted, ', ')})" if others else ""
+    number = f"{len(tasks)} of {total}" if others else f"each of {total}"
     if len({task.candidate for task in gate.tasks}) > 1:
         return f"in {number} comparisons{also}"
     return f"on {number} tasks{also}"
@@ -271,8 +271,10 @@ def _loss_text(gate: Gate, task: GatedTask) -> str:
         return f"{named} loses {loss}, at least {_points(task.lower, task.delta)}"
     if task.bound < 0:
         return f"{named} gains at least {_points(-task.bound, task.delta)}"
-    verb = "loses" if task.passed else "may lose"
-    return f"{named} {verb} at most {_points(task.bound, task.delta)}"
+    most = _points(task.bound, task.delta)
+    if task.passed:
+        return f"{named} loses at most {most}"
+    return f"{named} could lose up to {most}"
 
 
 def _named(gate: Gate, task: GatedTask) -> str:

@@ -146,7 +146,7 @@ def pairs_blocks(
     ]
     return [*_pairs_notes(pairs, names)], table(
         "pairs",
-        "Task by task, the most certain first",
+        "Task by task",
         sorted(pairs, key=_weakness),
         columns,
         f"A gain is positive if {names[1]} is better.",
@@ -227,11 +227,10 @@ def _certainty(pairs: Sequence[RunPair], names: Sequence[str]) -> str:
     elif len(certain) == 1:
         counted = f"1 of the {len(pairs)} differences is"
     winners = Counter(names[pair.points > 0] for pair in certain)
-    split = ""
-    if len(winners) > 1:
-        parts = (f"{count} for {name}" for name, count in winners.most_common())
-        split = f": {listed(parts, ', ')}"
-    return f"{counted} more than chance ({_TOGETHER}){split}."
+    parts = (f"{count} for {name}" for name, count in winners.most_common())
+    if len(winners) == 1:
+        parts = (f"in favour of {name}" for name in winners)
+    return f"{counted} more than chance ({_TOGETHER}), {listed(parts, ', ')}."
 
 
 def _uncertain(pairs: Sequence[RunPair], names: Sequence[str]) -> Iterator[str]:

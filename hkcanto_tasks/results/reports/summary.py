@@ -111,7 +111,10 @@ _RANKS = (
     "Rank among the paper's models; for a run, the ranks that its 95 % interval allows, or why it "
     f"has none. {_EXACT}"
 )
-_PLACES = "A rank is among a paper's models: all places that the 95 % interval allows."
+_PLACES = (
+    "A rank is among a paper's models: all places that the 95 % intervals of its score and of the "
+    "published ones allow."
+)
 _TWO_PROTOCOLS = (
     " ‡ The paper's models were asked as its appendices say or as its release does; which one is "
     "unknown."
@@ -120,7 +123,9 @@ _MATRIX = (
     "Each task's headline, on all of its items unless a note says otherwise. “≈” marks models "
     "that are not certainly behind the best."
 )
-_COUNTS = "Numbers of the {} tasks. Perhaps best: no other model is certainly better."
+_COUNTS = (
+    "Numbers of the {} tasks. Perhaps best: on these, no model is certainly the best."
+)
 _BEST = "Tasks on which it is certainly better than all others."
 _PERHAPS = "Tasks on which neither it nor another model is certainly the best."
 _BEHIND = "Tasks on which it is certainly worse than the best."
@@ -319,6 +324,11 @@ class _TaskRow(NamedTuple):
         return bool(self.rank and self.rank.startswith("1 "))
 
     @property
+    def may_be_first(self) -> bool:
+        """Whether its interval allows the first rank."""
+        return bool(self.rank and self.rank.startswith(("1 ", "1–")))
+
+    @property
     def best_score(self) -> float | None:
         """The best published score, in points."""
         return self.best and self.best.score
@@ -431,29 +441,38 @@ def _overview_of_one(results: _Results) -> _Overview:
 
 
 def _notes_on_one(label: str, rows: Sequence[_TaskRow]) -> Iterator[Note]:
-    """Yield a model's place among published ones, why some tasks lack it, and what to do next."""
+    """Yield where a model is among published ones, why not elsewhere, and what to do next."""
+    if len(rows) <= _MOST_TASKS:
+        text = f"{label}: {listed(map(_task_sentence, rows))}."
+        yield Note(text, "verdict")
+    else:
+        yield from _notes_on_ranks(label, rows)
+    yield Note(_SECOND_MODEL, "next")
+
+
+def _notes_on_ranks(label: str, rows: Sequence[_TaskRow]) -> Iterator[Note]:
+    """Yield on which tasks a model is certainly the best, on which not, and which have no rank."""
     ranked = [row for row in rows if row.rank]
     first = [row.title for row in ranked if row.is_first]
-    if len(rows) <= _MOST_TASKS:
-        verdict = f"{label}: {listed(map(_task_sentence, rows))}."
-    elif not ranked:
-        verdict = f"{label} cannot be ranked among published models on any of its {len(rows)} tasks."
-    elif first:
+    behind = [row.title for row in ranked if not row.may_be_first]
+    verdict = (
+        f"{label} has a rank among published models on none of its {len(rows)} tasks."
+    )
+    if ranked:
         verdict = (
             f"{label} is certainly better than all published models on {len(first)} of the "
-            f"{len(ranked)} tasks that have published scores (95 %): {listed(first)}."
-        )
-    else:
-        verdict = (
-            f"{label} is not certainly better than all published models on any of the "
-            f"{len(ranked)} tasks that have published scores (95 %)."
+            f"{len(ranked)} tasks that have published scores, and certainly not the best on "
+            f"{len(behind)} (95 %)."
         )
     yield Note(verdict, "verdict")
+    if first:
+        yield Note(f"Better than all: {listed(first)}.")
+    if behind:
+        yield Note(f"Not the best: {listed(behind)}.")
     reasons = Counter(row.why_unranked for row in rows if not row.rank)
-    if reasons and len(rows) > _MOST_TASKS:
+    if reasons:
         why = listed(f"{reason} ({count})" for reason, count in reasons.most_common())
         yield Note(f"Tasks without a rank: {why}.")
-    yield Note(_SECOND_MODEL, "next")
 
 
 def _task_sentence(row: _TaskRow) -> str:

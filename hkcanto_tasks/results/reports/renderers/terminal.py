@@ -19,6 +19,7 @@ from ..blocks import (
     TableColumn,
 )
 from .formatting import (
+    MISSING,
     ShownCell,
     ShownRow,
     caption,
@@ -186,7 +187,7 @@ def _grid(
     for row in rows:
         texts = [_cell_text(row.cells[position]) for position in positions]
         for position in beneath:
-            if row.cells[position].text:
+            if row.cells[position].text not in ("", MISSING):
                 texts[0].append(f"\n{row.cells[position].text}", style=_DIM)
         grid.add_row(*texts, style="bold cyan" if row.kind == "run" else "")
     return grid
