@@ -78,6 +78,12 @@ class Figure:
     labels: tuple[str, ...] = ()
 
     @property
+    def is_accuracy(self) -> bool:
+        """Whether it is a share of items of which more is better, so that tasks have a mean."""
+        is_share = self.unit == "share" and self.form == "mean"
+        return is_share and self.higher_is_better is True
+
+    @property
     def averages(self) -> str:
         """The name of the figure of an item that it averages."""
         return self.of or self.name

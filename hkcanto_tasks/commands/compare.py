@@ -24,6 +24,7 @@ _UNDECIDED = (
     "pass or fail: exit with 0 or 1, not 3, if there are too few items to tell."
 )
 _TASKS = "Compare only this task or benchmark; may be repeated, or a,b."
+_MODELS = "Compare only this model; may be repeated. The first is the baseline."
 _LOOK = "Look K of N planned looks at growing runs; together they have an error of 5 %."
 _CANDIDATES = (
     "Candidates that the gate chooses from; together they have an error of 5 %."
@@ -64,6 +65,7 @@ def compare(
         Literal["pass", "fail"] | None, option(_UNDECIDED, metavar="ANSWER")
     ] = None,
     task: Annotated[list[str] | None, option(_TASKS, metavar="TASK")] = None,
+    model: Annotated[list[str] | None, option(_MODELS, metavar="MODEL")] = None,
     alone: Annotated[bool, option(ALONE, "--alone")] = False,
     any_task: Annotated[bool, option(_ANY, "--any")] = False,
     dress: Annotated[str | None, option(_DRESS, metavar="TASK,TASK")] = None,
@@ -86,7 +88,7 @@ def compare(
     items to tell (--undecided).
     """
     options_of_gate = (look, candidates, undecided, allow_differences)
-    _refuse_contradictions(gate, options_of_gate, any_task, task, dress)
+    _refuse_contradictions(gate, options_of_gate, any_task, [task, model], dress)
     status = 0
     with errors_without_traceback(status=2):
         form = format_of(output, format)
@@ -118,12 +120,16 @@ def compare(
                     undecided=undecided,
                     alone=alone,
                     tasks=[name for text in task or () for name in text.split(",")],
+                    models=model or (),
                     allowed=re.findall(r"[^\s,]+", allow_differences or ""),
                     seed=seed,
                     resamples=resamples,
                     progress=advance,
                 )
-        write(report, output, form, full=full)
+        choice = [f"--task={name}" for name in task or ()]
+        if model and len(model) == 2:
+            choice += [f"--model={name}" for name in model]
+        write(report, output, form, full=full, logs=runs, choice=choice)
     raise typer.Exit(status)
 
 
@@ -131,7 +137,7 @@ def _refuse_contradictions(
     gate: float | None,
     options_of_gate: Sequence[object],
     any_task: bool,
-    task: list[str] | None,
+    choices: Sequence[list[str] | None],
     dress: str | None,
 ) -> None:
     """Refuse options that cannot be used together."""
@@ -139,11 +145,15 @@ def _refuse_contradictions(
         raise typer.BadParameter(
             "--look, --candidates, --undecided and --allow-differences need --gate."
         )
-    if any_task and task:
-        raise typer.BadParameter("--any compares all tasks of the logs: no --task.")
+    if any_task and any(choices):
+        raise typer.BadParameter(
+            "--any compares all tasks of two logs: no --task, no --model."
+        )
     if any_task and gate is not None:
         raise typer.BadParameter(
             "--any cannot be used with --gate: the figures of unknown items have no bounds."
         )
-    if dress and (any_task or task or gate is not None):
-        raise typer.BadParameter("--dress cannot be used with --any, --task or --gate.")
+    if dress and (any_task or any(choices) or gate is not None):
+        raise typer.BadParameter(
+            "--dress cannot be used with --any, --task, --model or --gate."
+        )

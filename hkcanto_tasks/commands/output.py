@@ -1,9 +1,11 @@
 """Options and output shared by the commands."""
 
 import os
+import shlex
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
@@ -59,10 +61,13 @@ def write(
     form: Format | None,
     *,
     full: bool = False,
+    logs: Sequence[str] = (),
+    choice: Sequence[str] = (),
 ) -> None:
     """Print a report, or write it to a file and print a short version.
 
-    A reader that closes the pipe early does not change the exit status.
+    On the terminal, the commands to paste have the logs that the user gave, and those that compare
+    the user's choice among them. A reader that closes the pipe early does not change the exit status.
 
     Raises:
         DataNotFound: The file cannot be written.
@@ -70,6 +75,7 @@ def write(
     from ..results.reports.renderers import render
 
     text = "" if form is None else render(report, form)
+    report = _with_logs(report, logs, choice)
     if output is not None:
         write_files({output.name: text}, output.parent)  # a link is replaced
     try:
@@ -86,6 +92,28 @@ def write(
             _print_report(report, full=full)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _with_logs(
+    report: "Report", logs: Sequence[str], choice: Sequence[str]
+) -> "Report":
+    """Return a report whose commands have the user's logs and choice."""
+    from ..results.reports.blocks import Block, Note
+
+    if not logs:
+        return report
+    sections = []
+    for section in report.sections:
+        blocks = list[Block]()
+        for block in section.blocks:
+            if isinstance(block, Note) and block.command:
+                chosen = ["compare", "LOGS", *map(shlex.quote, choice)]
+                command = block.command.replace("compare LOGS", " ".join(chosen))
+                command = command.replace("LOGS", shlex.join(logs))
+                block = replace(block, command=command)
+            blocks.append(block)
+        sections.append(replace(section, blocks=blocks))
+    return replace(report, sections=sections)
 
 
 def _print_answer(report: "Report", *, verdict_only: bool = False) -> None:

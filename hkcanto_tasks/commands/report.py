@@ -73,7 +73,7 @@ def report(
     else:
         with progress("Computing"):
             summary = build_report(read.runs, read.skipped, title, alone=alone)
-        write(summary, output, form, full=full)
+        write(summary, output, form, full=full, logs=runs or ())
         if form == "csv":  # CSV has only figures
             for log in read.skipped:
                 echo(f"Not read: {log.path}: {log.reason}", to_err=True)

@@ -101,7 +101,7 @@ def test_two_logs_of_a_task_of_lm_eval(sums: Callable[..., Path]) -> None:
     assert one["gain"]["low"] < 5 / COUNT < one["gain"]["high"]
     said = hkcanto("compare", f"old={old}", f"new={new}", "--any").stdout
     assert (
-        "No difference shown between new and old on sums: exact_match,none 62.5"
+        "No difference is shown between new and old on sums. +12.5 points for new: exact_match,none 62.5"
         in " ".join(said.split())
     )
     assert "not tasks of hkcanto" in " ".join(said.split())
@@ -212,7 +212,7 @@ def test_a_file_that_cannot_be_read_does_not_cost_the_logs_beside_it(
     bad.write_bytes(b"PK")
     said = " ".join(hkcanto("compare", old.parent, new.parent, "--any").output.split())
     assert "cut_off.eval is left out: not a complete zip archive" in said
-    assert "gain +25.0 points" in said
+    assert "+25.0 points for " in said
     done = hkcanto("compare", old, bad, "--any")
     assert done.exit_code == 2
     assert "not a complete zip archive" in " ".join(done.output.split())
@@ -238,8 +238,8 @@ def test_a_share_stays_in_points_beside_a_figure_of_another_unit(
     said = " ".join(
         hkcanto("compare", tmp_path / "a", tmp_path / "b", "--any").output.split()
     )
-    assert "gain +25.0 points" in said
-    assert "gain 250.0, 95 %" in said
+    assert "+25.0 points for " in said
+    assert " 250.0 for " in said
 
 
 def test_items_of_only_one_log_are_counted_on_both_sides(

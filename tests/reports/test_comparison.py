@@ -120,15 +120,16 @@ def test_equal_runs_differ_in_nothing():
     assert found.overall.difference.high == pytest.approx(
         3.8415 / (12 + 3.8415), abs=1e-4
     )
-    assert verdict(found).startswith(
-        "No difference shown between new and old on Hong Kong law, 5-shot: Accuracy 41.7 against "
-        "41.7, gain 0.0 points, 95 % [−24.2, +24.2] (exact McNemar, p = 1)."
+    assert verdict(found) == (
+        "No difference is shown between new and old on Hong Kong law, 5-shot. 0.0 points for new: "
+        "Accuracy 41.7 against 41.7. 95 % [−24.2, +24.2], p = 1 (exact McNemar); 0 items won, 0 "
+        "lost, 12 tied."
     )
 
 
 def test_the_interval_of_thousands_of_equal_answers_is_not_written_as_zero():
     run = law([1] * 20_000)
-    assert "95 % [−0.02, +0.02] (" in verdict(compare(run, run, **FAST))
+    assert "95 % [−0.02, +0.02], p" in verdict(compare(run, run, **FAST))
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=80))
@@ -210,7 +211,7 @@ def test_a_pooled_rate_is_summed_errors_over_summed_length_and_lower_is_better()
     assert (found.overall.wins, found.overall.losses, found.overall.ties) == (2, 0, 1)
     assert found.overall.p_value == 0.5  # 2 of the 2² exchanges
     assert (
-        "Character error rate (lower is better) 7.0 against 11.0, gain +4.0 "
+        "+4.0 points for new: Character error rate (lower is better) 7.0 against 11.0."
         in verdict(found)
     )
     (table, *_) = tables(sections([found]))
@@ -507,9 +508,14 @@ def test_equal_runs_pass_no_tolerance_finer_than_their_number_of_items():
 def test_the_gate_is_read_first_and_its_method_on_request():
     compared = compare(law(A, "old"), law(B, "new"), **FAST, gate=2)
     gate = decide([compared], 2, [])
-    verdict_note, advice, table = gate_section(gate).blocks
-    assert (verdict_note.level, advice.level) == ("verdict", "next")
-    assert verdict_note.text.startswith("Gate undecided: too few items to tell whether")
+    *said, table = gate_section(gate).blocks
+    assert [note.label for note in said] == [
+        "Gate",
+        "By how much",
+        "How certain",
+        "What next",
+    ]
+    assert said[0].text.startswith("Undecided: there are too few items to tell whether")
     assert values(table, "Task", "Gate") == ["Hong Kong law", "undecided"]
     (gain,) = values(table, "Gain")
     assert gain.value == pytest.approx(100 / 3)  # B has 4 of 12 more right
@@ -520,7 +526,7 @@ def test_the_gate_is_read_first_and_its_method_on_request():
     assert (
         gate_section(decide([], 2, ["x"]))
         .blocks[0]
-        .text.startswith("Gate without a verdict: x")
+        .text.startswith("Without a verdict: x")
     )
 
 
@@ -590,40 +596,42 @@ def test_runs_under_two_setups_pass_no_gate_unless_the_difference_is_named(compa
     assert "--allow-differences shots,prompt." in str(caught.value)
     made, status = compared([a], [b], gate=50, allowed=["shots", "prompt"])
     assert (status, made.records["gate"]["verdict"]) == (0, "passed")
-    assert "They differ in shots, prompt" in made.sections[0].blocks[2].text
+    assert "They differ in shots, prompt, as allowed." in notes(made.sections[:1])
 
 
 def test_a_verdict_names_each_task_with_its_loss_and_what_would_decide_it(compared):
     runs = [[law([1] * 60, label), g2p([0.5] * 30, label)] for label in "ab"]
     made, status = compared(*runs, gate=5)
-    first, advice = notes(made.sections[:1])
+    first, loss, certain, advice, *_ = notes(made.sections[:1])
     assert status == 3
-    # 1 - 0.05^(1/30) is 9.5 points.
     assert first == (
-        "Gate undecided: too few items to tell whether b is 5 points worse than a on 1 of 2 tasks "
-        "(1 passed): Jyutping grapheme-to-phoneme could lose up to 9.5."
+        "Undecided: there are too few items to tell whether b is more than 5 points worse than a on "
+        "1 of 2 tasks (1 passed)."
     )
+    # 1 - 0.05^(1/30) is 9.5 points.
+    assert loss == "Jyutping grapheme-to-phoneme could lose up to 9.5."
+    assert certain.startswith("95 % for each task that passes; 97.5 % for all tasks")
     # ln 0.05 / ln 0.95, rounded up; the whole task has 145.
     assert advice == (
-        "Run more items. If both are equally good, so many pass: 59 on Jyutping "
-        "grapheme-to-phoneme."
+        "Run more items before you release. If both are equally good, so many pass: Jyutping "
+        "grapheme-to-phoneme 59."
     )
-    text = compared(*runs, gate=50)[0].sections[0].blocks[0].text
-    assert text == (
-        "Gate passed: b is less than 50 points worse than a on each of 2 tasks. The least certain: "
-        "Jyutping grapheme-to-phoneme loses at most 9.5."
-    )
+    first, loss, _, advice, *_ = notes(compared(*runs, gate=50)[0].sections[:1])
+    assert first == "Passed: b is less than 50 points worse than a on each of 2 tasks."
+    assert loss == "At most: Jyutping grapheme-to-phoneme loses at most 9.5."
+    assert advice == "Release b, by this gate."
 
 
 def test_a_task_that_is_too_small_for_a_tolerance_says_so(compared):
     runs = [[law([1] * 60, label), g2p([0.5] * 145, label)] for label in "ab"]
-    advice = notes(compared(*runs, gate=1)[0].sections[:1])[1:]
+    made, _ = compared(*runs, gate=1)
+    advice = [note.text for note in made.answer if note.level == "next"]
     # ln 0.05 / ln 0.99 is 299; 1 - 0.05^(1/145) is 2.04 points. Law has 424 items.
     assert advice == [
-        "Run more items. If both are equally good, so many pass: 299 on Hong Kong law.",
-        "Jyutping grapheme-to-phoneme is too small for 1 points (the table shows how many "
-        "items each needs and has). Allow more (--gate 3), or gate only large tasks (--task "
-        "hkcanto_law). Choose before the next runs.",
+        "Run more items before you release. If both are equally good, so many pass: Hong Kong law "
+        "299.",
+        "Jyutping grapheme-to-phoneme has too few items to show a loss of 1 points, even if all are "
+        "run. Before the next runs, leave it out (--task), or allow more on it (--gate 3).",
     ]
 
 
@@ -631,9 +639,8 @@ def test_more_candidates_than_declared_are_refused_and_undeclared_ones_are_noted
     compared,
 ):
     runs = [[law([1] * 60, label)] for label in "abcd"]
-    assert (
-        "give --candidates 3" in compared(*runs, gate=50)[0].sections[0].blocks[2].text
-    )
+    text = " ".join(notes(compared(*runs, gate=50)[0].sections[:1]))
+    assert "give --candidates 3" in text
     with pytest.raises(HKCantoError, match="3 candidates are compared, not 2"):
         compared(*runs, gate=50, candidates=2)
     made, _ = compared(*runs, gate=50, candidates=10)
@@ -722,7 +729,9 @@ def test_conditions_may_differ_and_that_is_said():
         "also differ in task hkmmlu against hkmmlu_cot; cot none against yes" in note
         for note in said
     )
-    assert said[0].startswith("No difference shown between m (chain of thought, 0-shot")
+    assert said[0].startswith(
+        "No difference is shown between m (chain of thought, 0-shot"
+    )
 
 
 def test_another_harness_is_not_another_condition():
@@ -892,13 +901,13 @@ def well_formed(made: Sequence[Section]) -> None:
 
 def test_the_verdict_is_a_sentence():
     assert verdict(compare(law(A, "old"), law(B, "new"), **FAST)) == (
-        "No difference shown between new and old on Hong Kong law, 5-shot: Accuracy 75.0 against "
-        "41.7, gain +33.3 points, 95 % [−7.6, +63.9] (exact McNemar, p = 0.22). new wins 5 items, "
-        "loses 1, ties 6."
+        "No difference is shown between new and old on Hong Kong law, 5-shot. +33.3 points for new: "
+        "Accuracy 75.0 against 41.7. 95 % [−7.6, +63.9], p = 0.22 (exact McNemar); 5 items won, 1 "
+        "lost, 6 tied."
     )
     worse = verdict(compare(law(B, "new"), law(A, "old"), **FAST))
-    assert ", gain −33.3 points," in worse
-    assert worse.endswith("old wins 1 items, loses 5, ties 6.")
+    assert " −33.3 points for old:" in worse
+    assert worse.endswith("1 items won, 5 lost, 6 tied.")
 
 
 def test_several_tasks_begin_with_who_leads_and_where_it_is_sure(compared):
@@ -912,12 +921,17 @@ def test_several_tasks_begin_with_who_leads_and_where_it_is_sure(compared):
         [law([1] * 20, "b"), g2p([0, 0, 1, 0], "b"), law([0, 1], "b", shots=0)],
     ]
     first, *others = compared(*runs)[0].sections
-    said, *_, made = first.blocks
-    assert (said.level, first.is_summary) == ("verdict", True)
+    lead, amount, certain, *_, made = first.blocks
+    assert (lead.level, first.is_summary) == ("verdict", True)
+    assert lead.text == "b leads a on 2 of 3 tasks, and is behind on 1."
+    # The means over law at 5 and at 0 shots would count its items twice.
+    assert amount.text == (
+        "The largest difference is that on Hong Kong law, 5-shot: b +55.0 points."
+    )
     # McNemar's p is 2 / 2¹¹ and 1 for law, and 1 / 2 for Jyutping.
-    assert said.text == (
-        "b leads on 2 of 3 tasks, a on 1. 1 of the 3 differences is more than chance (95 %, all tasks "
-        "together), in favour of b."
+    assert certain.text == (
+        "Certain on 1 of 3 tasks, each time for b (95 %, all tasks together). Could be "
+        "chance: Jyutping grapheme-to-phoneme +50.0; Hong Kong law, 0-shot −50.0."
     )
     gains = [row.values[3] for row in made.rows]
     assert [gain.value for gain in gains] == pytest.approx([55, 50, -50])
@@ -942,7 +956,9 @@ def test_the_first_verdict_is_followed_by_what_makes_it_less(compared):
     runs = [[limited(law(A, label)), g2p([0, 1, 1], label)] for label in "ab"]
     runs[0].append(law(A, "a", shots=0))
     first, *_ = compared(*runs)[0].sections
-    assert [(note.level, note.text) for note in first.blocks[1:-1]] == [
+    warnings = [note for note in first.blocks[:-1] if note.level == "warning"]
+    assert first.blocks[4:-1] == warnings
+    assert [(note.level, note.text) for note in warnings] == [
         ("warning", "unchecked: all 4 runs"),
         ("warning", "Hong Kong law, 5-shot: Only 12 of the task's items were run."),
         (
@@ -965,9 +981,7 @@ def test_one_model_under_two_conditions_has_a_verdict_too(compared):
         [law([1] * 20), changed(g2p([0] * 20), shots=0)],
     ]
     first, *_ = compared(*runs)[0].sections
-    assert first.blocks[0].text.startswith(
-        "Second leads First on both tasks. Both differences"
-    )
+    assert first.blocks[0].text == "Second leads First on each of 2 tasks."
     assert [column.title for column in first.blocks[-1].columns[1:3]] == [
         "First",
         "Second",
@@ -976,7 +990,7 @@ def test_one_model_under_two_conditions_has_a_verdict_too(compared):
 
 def test_a_small_difference_is_not_called_none():
     a, b = law([1] * 500 + [0] * 4500), law([1] * 501 + [0] * 4499)
-    assert "gain +0.02 points, 95 %" in verdict(compare(a, b, **FAST))
+    assert "+0.02 points for model 2: " in verdict(compare(a, b, **FAST))
 
 
 def test_the_second_table_has_every_part_and_subject():
@@ -1004,7 +1018,7 @@ def test_two_runs_of_one_model_are_told_apart(compared):
     runs = [[law(A)], [replace(law(B), sources=(Path("other.json"),))]]
     text = compared(*runs)[0].sections[0].blocks[0].text
     assert text.startswith(
-        "No difference shown between model (2) and model (1) on Hong Kong law"
+        "No difference is shown between model (2) and model (1) on Hong Kong law"
     )
 
 
@@ -1114,7 +1128,7 @@ def test_a_task_without_the_figure_is_named_and_no_gate_passes(compared):
         assert status == 2, figure
         assert made.records["gate"]["verdict"] == "incomplete", figure
         text = made.sections[0].blocks[0].text
-        assert text.startswith("Gate without a verdict: hkcanto_"), figure
+        assert text.startswith("Without a verdict: hkcanto_"), figure
 
 
 def test_none_of_three_runs_passes_a_gate_by_leaving_a_task_out(compared):

@@ -1,5 +1,6 @@
 """`hkcanto compare` and `report` of many models on ten tasks, as a terminal of 80 columns shows it."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -43,8 +44,10 @@ def test_ten_models_are_one_table_that_fits(
     assert done.exit_code == 0, done.output
     lines = done.stdout.splitlines()
     assert "10 models compared" in lines[:2]
-    assert max(map(cell_len, lines)) <= 80
-    assert " against " not in done.stdout
+    commands = [line for line in lines if line.startswith("  hkcanto compare ")]
+    assert len(commands) >= 1
+    assert max(map(cell_len, {*lines} - {*commands})) <= 80
+    assert not re.search(r"[a-z] against [A-Za-z]", done.stdout)  # pairs
     assert done.stdout.count("Models and tasks") == 1
 
 
@@ -56,7 +59,8 @@ def reported(
     patch.setattr(logs, "read_runs", lambda *_, **__: Runs(runs, ()))
     done = CliRunner().invoke(app, ["report", "runs"], env={"COLUMNS": "80"})
     assert done.exit_code == 0, done.output
-    assert max(map(cell_len, done.stdout.splitlines())) <= 80
+    lines = [line for line in done.stdout.splitlines() if "  hkcanto " not in line]
+    assert max(map(cell_len, lines)) <= 80
     return " ".join(done.stdout.split())
 
 
@@ -64,10 +68,7 @@ def test_one_model_says_what_a_rank_is_and_why_a_task_has_none(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     said = reported(TEN_MODELS[:1], TEN_TASKS, monkeypatch)
-    assert (
-        "Tasks without a rank: no published score of the same task and setup (7)."
-        in said
-    )
+    assert "No rank 7 of 10 tasks: no published score of the same task and" in said
     assert "A rank is among a paper's models: all places that the 95 %" in said
 
 
@@ -76,7 +77,40 @@ def test_a_leader_that_is_clearly_ahead_of_all_others_is_shown_with_the_next(
 ) -> None:
     said = reported(("weak", "middling", "strong"), TASKS[:2], monkeypatch)
     assert (
-        "strong leads among 3 models: mean rank 1.0; next is middling (2.0). It is certainly better "
-        "than each of the others on some task"
+        "strong is the first of 3 models: mean rank 1.0 over 2 tasks. Next is middling with 2.0."
     ) in said
-    assert "hkcanto compare LOGS_OF_strong LOGS_OF_middling" in said
+    assert "Certainly better than 2 of the 2 others on some task" in said
+    assert "hkcanto compare runs --model strong --model middling" in said
+
+
+def test_models_that_do_not_fit_have_numbers_and_no_model_is_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said = reported(TEN_MODELS[:8], TEN_TASKS, monkeypatch)
+    names = dict(re.findall(r"(\d) ([\w.-]+) ·", said.replace("Chance", "Chance ·")))
+    assert {*names.values()} >= {*TEN_MODELS[:8]}
+    assert "Task 1 2 3 4 5 6 7 8" in said
+    # The title says how many items there are, and the best is marked.
+    assert re.search(
+        r"Hong Kong law % (\d\d\.\d[*≈]? ){8}Accuracy ↑, 5-shot, 424", said
+    )
+
+
+def test_chosen_models_are_compared_the_first_as_the_baseline(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runs = [replace(run, argument=0) for run in many(TEN_MODELS[:4], TASKS[2:4])]
+    monkeypatch.setattr(comparing, "read_runs", lambda *_, **__: Runs(runs, ()))
+
+    def compared(*options: str) -> str:
+        done = CliRunner().invoke(app, ["compare", "runs", *options])
+        return f"{done.exit_code} {' '.join(done.output.split())}"
+
+    first, second = TEN_MODELS[2], TEN_MODELS[0]
+    said = compared("--model", first, "--model", second)
+    assert said.startswith(f"0 {second} against {first} ")
+    assert TEN_MODELS[1] not in said
+    assert f"hkcanto compare runs --model={first} --model={second} --full" in said
+    unknown = compared("--model", "nobody")
+    assert unknown.startswith("2 ")
+    assert f"no log has it. The logs have {TEN_MODELS[0]}" in unknown

@@ -320,7 +320,13 @@ def test_json_has_the_notes_and_the_reports_own_records() -> None:
     )
     document = json.loads(render(made, "json"))
     assert document["notes"] == [
-        {"section": "overview", "level": "warning", "text": "Careful."}
+        {
+            "section": "overview",
+            "level": "warning",
+            "label": "",
+            "text": "Careful.",
+            "command": "",
+        }
     ]
     assert document["gate"] == {
         "value": 0.5,
@@ -627,7 +633,7 @@ def test_an_unseen_loop_is_marked_beside_another_remark() -> None:
 def test_a_terminal_has_a_row_a_task_and_markdown_a_row_a_model() -> None:
     turned = printed(report(section(models_and_tasks(4))), 80)
     (row,) = (line for line in turned.splitlines() if line.startswith("Jyutping"))
-    assert row.split() == ["Jyutping", "%", "27.0", "28.0", "29.0", "30.0", "5.0", "–"]
+    assert row.split() == ["Jyutping", "%", "27.0*", "28.0", "29.0", "30.0", "5.0", "–"]
     below = turned.splitlines()[turned.splitlines().index(row) + 1]
     assert below.strip() == "CER ↓, 5-shot"
     text = render(report(section(models_and_tasks(4))), "md")

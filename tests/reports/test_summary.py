@@ -29,7 +29,15 @@ TASKS = (
 
 
 def said(*runs: Run) -> str:
-    return build_report(runs).answer[0].text
+    """The verdict."""
+    answer = build_report(runs).answer
+    return " ".join(note.text for note in answer if note.level == "verdict")
+
+
+def said_of(label: str, *runs: Run) -> str:
+    """The answer to a question such as “How certain”."""
+    (text,) = (note.text for note in build_report(runs).answer if note.label == label)
+    return text
 
 
 def notes(*runs: Run) -> list[str]:
@@ -40,8 +48,8 @@ def notes(*runs: Run) -> list[str]:
 
 def next_step(*runs: Run) -> str:
     answer = build_report(runs).answer
-    (text,) = [note.text for note in answer if note.level == "next"]
-    return text
+    (note,) = [note for note in answer if note.level == "next"]
+    return f"{note.text} {note.command}"
 
 
 def warned(*runs: Run, skipped: Sequence[SkippedLog] = ()) -> str:
@@ -79,14 +87,12 @@ def test_on_a_single_task_two_models_are_compared_by_mcnemar() -> None:
     # 2 · P(X ≤ 4 of 19) = 0.019; 2 · P(X ≤ 5 of 18) = 0.096.
     text = said(*pair("hkcanto_law", 15, 4))
     assert text.startswith(
-        "b is better than a on Hong Kong law, 5-shot: Accuracy 96.0 against 85.0, gain +11.0 "
-        "points, 95 % [+"
+        "b is better than a on Hong Kong law, 5-shot. +11.0 points for b: Accuracy 96.0 against "
+        "85.0. 95 % [+"
     )
-    assert text.endswith(
-        "(exact McNemar, p = 0.019). b wins 15 items, loses 4, ties 81."
-    )
+    assert text.endswith("p = 0.019 (exact McNemar); 15 items won, 4 lost, 81 tied.")
     assert said(*pair("hkcanto_law", 13, 5)).startswith(
-        "No difference shown between b and a on"
+        "No difference is shown between b and a on"
     )
 
 
@@ -97,12 +103,16 @@ def test_several_tasks_share_the_error_of_five_percent() -> None:
         for place, task in enumerate(TASKS)
         for run in pair(task, *((21, 4) if place == 0 else (15, 4)))
     ]
-    assert said(*runs) == (
-        "b leads a on all 8 tasks. 1 of the 8 differences is more than chance (95 %, all tasks "
-        "together), in favour of b."
+    assert said_of("Who leads", *runs) == "b leads a on each of 8 tasks."
+    assert said_of("How certain", *runs) == (
+        "Certain on 1 of 8 tasks, each time for b (95 %, all tasks together)."
     )
     assert next_step(*runs) == (
-        "hkcanto plan LOGS says how many items would show the differences that could be chance."
+        "See the gains and losses subject by subject: hkcanto compare LOGS --full"
+    )
+    # Without the first pair, no difference is certain.
+    assert next_step(*runs[2:]) == (
+        "See how many items would show such differences: hkcanto plan LOGS"
     )
     rows = tables(runs)["pairs"]
     assert [row["Certain"] for row in rows] == ["yes", *["no"] * 7]
@@ -116,14 +126,13 @@ def test_three_models_share_the_error_of_five_percent_between_tasks() -> None:
     # 13 to 4 is z = 9 / √17 = 2.18, p = 0.029: enough for one task, and not for two.
     law = [*pair("hkcanto_law", 13, 4)]
     law.append(replace(law[0], label="c", model="c"))
-    assert "b leads on Hong Kong law" in said(*law)
-    assert said(*law).endswith(
-        "; next is a (9.0 points behind). It is certainly better than each of the others (95 %, "
-        "all pairs)."
+    assert said(*law) == (
+        "The best of 3 models on Hong Kong law, 5-shot: b. Next is a. 9.0 points: 96.0 against 87.0 "
+        "for a. Certainly better than 2 of the 2 others (95 %, all pairs)."
     )
     phonology = [*pair("hkcanto_phonology", 3, 3)]
     phonology.append(replace(phonology[0], label="c", model="c"))
-    assert "certainly better than none of the others" in said(*law, *phonology)
+    assert "ertainly better than 0 of the 2 others" in said(*law, *phonology)
 
 
 def test_a_gain_is_positive_where_lower_is_better_too() -> None:
@@ -131,15 +140,17 @@ def test_a_gain_is_positive_where_lower_is_better_too() -> None:
         a_run("hkcanto_g2p", {"cer_published": [error] * 100}, label=label)
         for label, error in (("a", 0.9), ("b", 0.1))
     ]
-    text = said(*runs, *pair("hkcanto_law", 3, 40))
-    assert text.startswith(
-        "b leads on 1 of 2 tasks, a on 1. Both differences are more than chance"
+    runs += pair("hkcanto_law", 3, 40)
+    assert said_of("Who leads", *runs) == (
+        "b leads a on 1 of 2 tasks, and is behind on 1."
     )
-    assert text.endswith("together), 1 for b, 1 for a.")
-    gains = {
-        row["Task"]: row["Gain"]
-        for row in tables([*runs, *pair("hkcanto_law", 3, 40)])["pairs"]
-    }
+    assert said_of("By how much", *runs) == (
+        "The largest difference is that on Jyutping grapheme-to-phoneme: b +80.0 points."
+    )
+    assert said_of("How certain", *runs) == (
+        "Certain on 2 of 2 tasks (95 %, all tasks together): b 1, a 1."
+    )
+    gains = {row["Task"]: row["Gain"] for row in tables(runs)["pairs"]}
     assert gains == {
         "Jyutping grapheme-to-phoneme, 5-shot": pytest.approx(80),
         "Hong Kong law, 5-shot": pytest.approx(-37),
@@ -153,7 +164,7 @@ def test_the_surest_difference_is_the_first_row_and_tasks_of_one_model_the_last(
     runs = [*pair("hkcanto_law", 5, 4), *pair("hkcanto_phonology", 30, 0), alone]
     rows = tables(runs)["pairs"]
     assert [row["Task"].split(",")[0] for row in rows] == [
-        *("Phonological knowledge", "Hong Kong law", "Hong Kong cultural questions")
+        *("Phonological knowledge", "Hong Kong law", "Hong Kong culture")
     ]
     assert (rows[2]["a"], rows[2]["b"], rows[2]["Gain"]) == (
         pytest.approx(50),
@@ -163,12 +174,11 @@ def test_the_surest_difference_is_the_first_row_and_tasks_of_one_model_the_last(
     # Table 7's best model has 77.7 %.
     assert rows[2]["Best published"] == pytest.approx(77.7)
     # B wins 5 and loses 4 of 100, and wins 30 of 100.
-    assert said(*runs).startswith(
-        "b leads a on both tasks. 1 of the 2 differences is more than chance"
-    )
-    assert notes(*runs)[1:3] == [
-        "Mean accuracy of the 2 tasks: b 98.0 against 82.5, gain +15.5 points, 95 % [+10.2, +21.5].",
-        "Could be chance, in points for b: Hong Kong law +1.0.",
+    assert notes(*runs)[:3] == [
+        "b leads a on each of 2 tasks.",
+        "b +15.5 points in the mean of the 2 tasks: 98.0 against 82.5 (95 % [+10.2, +21.5]).",
+        "Certain on 1 of 2 tasks, each time for b (95 %, all tasks together). Could be "
+        "chance: Hong Kong law +1.0.",
     ]
 
 
@@ -188,7 +198,7 @@ def test_the_mark_the_interval_and_the_best_are_one_computation(wins: int) -> No
     is_certain = wins >= 16
     assert (mark == "yes") == is_certain
     assert (gain.low > 0) == is_certain
-    assert ("1 of the 3 differences is more than chance" in said(*runs)) == is_certain
+    assert ("Certain on 1 of 3 tasks" in said(*runs)) == is_certain
     best = next(record for record in best_records(runs) if "law" in record["task"])
     assert (best["ties"] == []) == is_certain
     alone = next(
@@ -198,9 +208,10 @@ def test_the_mark_the_interval_and_the_best_are_one_computation(wins: int) -> No
 
 
 def test_equal_models_lead_nowhere() -> None:
-    text = said(*pair("hkcanto_law", 0, 0), *pair("hkcanto_phonology", 5, 5))
-    assert text == (
-        "b and a are equal on both tasks. Each difference could be chance (95 %, all tasks together)."
+    runs = [*pair("hkcanto_law", 0, 0), *pair("hkcanto_phonology", 5, 5)]
+    assert said_of("Who leads", *runs) == "b and a are equal on each of 2 tasks."
+    assert said_of("How certain", *runs) == (
+        "Certain on none of the 2 tasks: each difference could be chance (95 %, all tasks together)."
     )
 
 
@@ -225,20 +236,21 @@ def test_many_models_are_sorted_by_their_mean_rank_and_tie_or_lead() -> None:
     ]
     # On the third task, b is right 10 times where a is not.
     # a is first, first and third; b second, second and second; c third, third and first.
-    assert said(*runs) == (
-        "a leads among 3 models: mean rank 1.7; next is b (2.0). It is certainly better than none of "
-        "the others (95 %, all pairs and tasks together)."
-    )
-    assert notes(*runs)[1] == (
-        "Of the 3 tasks taken one by one, a model is certainly better than all others: a on 1 "
-        "(Hong Kong law 90.0); c on 1 (Hong Kong Diploma of Secondary Education, in Chinese 75.0)."
-    )
+    assert notes(*runs)[:4] == [
+        "a is the first of 3 models: mean rank 1.7 over 3 tasks. Next is b with 2.0.",
+        # 90, 75 and 25; 30, 74.5 and 30.
+        "Mean accuracy over 3 tasks: a 63.3, b 44.8.",
+        "Certainly better than 0 of the 2 others on some task, and certainly worse than these on none "
+        "(95 %, all pairs and tasks together). Not certainly better than b (2.0), c (2.3).",
+        "On 2 of the 3 tasks one model is certainly better than all others. a: Hong Kong law 90.0; "
+        "c: HKDSE, in Chinese 75.0.",
+    ]
     models = tables(runs)["models"]
     # Certainly best, perhaps best, certainly behind: a wins law, c wins dse, a and b tie.
     assert [[*row.values()] for row in models] == [
-        ["a", pytest.approx(5 / 3), 1, 1, 1],
-        ["b", 2, 0, 1, 2],
-        ["c", pytest.approx(7 / 3), 1, 0, 2],
+        ["a", pytest.approx(5 / 3), pytest.approx(190 / 3), 1, 1, 1],
+        ["b", 2, pytest.approx(134.5 / 3), 0, 1, 2],
+        ["c", pytest.approx(7 / 3), pytest.approx(125 / 3), 1, 0, 2],
     ]
     rows = tables(runs)["matrix"]
     assert [(row["Model"], row["Mean rank"]) for row in rows[:3]] == [
@@ -264,17 +276,17 @@ def test_many_models_are_sorted_by_their_mean_rank_and_tie_or_lead() -> None:
 
 def test_one_task_says_how_many_others_the_best_is_ahead_of() -> None:
     assert said(*shares("hkcanto_law", a=180, b=179, c=50)) == (
-        "a leads on Hong Kong law, 5-shot with 90.0; next is b (0.5 points behind). It is certainly "
-        "better than 1 of the 2 others (95 %, all pairs). Not certainly better than b (0.5 points "
-        "behind)."
+        "The best of 3 models on Hong Kong law, 5-shot: a. Next is b. 0.5 points: 90.0 against 89.5 "
+        "for b. Certainly better than 1 of the 2 others (95 %, all pairs). Not certainly better than "
+        "b (0.5 points behind)."
     )
     tie = said(*shares("hkcanto_law", a=180, b=180, c=180))
-    assert tie.startswith(
-        "a and b and c share first place on Hong Kong law, 5-shot with"
-    )
+    assert tie == "The best of 3 models on Hong Kong law, 5-shot: a and b and c."
     equal = said(*shares("hkcanto_law", a=180, b=180, c=50))
-    assert "a and b share first place" in equal
-    assert "One of them is certainly better than c (95 %" in equal
+    assert equal.startswith(
+        "The best of 3 models on Hong Kong law, 5-shot: a and b. Next is c."
+    )
+    assert "Certainly better than 1 of the 1 others (95 %" in equal
 
 
 def test_a_selection_at_higher_confidence_tells_fewer_apart() -> None:
@@ -290,10 +302,10 @@ def test_one_model_is_put_among_the_published_ones() -> None:
     # 15 to 20 of 23 by hand in `test_standings`.
     both = whole("hkcanto_cultural"), whole("hkcanto_law")
     text = said(*both)
-    assert text.startswith("mine: Hong Kong cultural questions, 5-shot 50.0 [")
-    assert "(Accuracy, mean over subjects), rank 14–21 of 23 ‡; Hong Kong law," in text
+    assert text.startswith("mine has 50.0 [43.5, 56.5] on Hong Kong culture, 5-shot (")
+    assert "(Accuracy, mean over subjects): rank 14–21 of 23 ‡. mine has " in text
     assert text.endswith(
-        "(Accuracy), no rank (no published score of the same task and setup)."
+        "(Accuracy); no rank: no published score of the same task and setup."
     )
     rows = tables(both)["tasks"]
     assert [(row["Score"], row["Rank"]) for row in rows] == [
@@ -312,15 +324,16 @@ def test_one_model_says_where_it_is_certainly_the_best_and_where_not() -> None:
     # Table 7's best model has 77.7 % in cultural questions, Table 1's 81.5 % in Cantonese MMLU.
     cultural = a_run("hkcanto_cultural", {"acc": [1.0] * 252}, label="mine")
     text = notes(cultural, whole("hkcanto_mmlu_yue"), whole("hkcanto_law"))
-    assert text[:3] == [
-        "mine is certainly better than all published models on 1 of the 2 tasks that have published "
-        "scores, and certainly not the best on 1 (95 %).",
-        "Better than all: Hong Kong cultural questions, 5-shot.",
-        "Not the best: MMLU in Cantonese, 5-shot.",
+    assert text[:4] == [
+        "mine is the best on 1 of the 2 tasks that have published scores, and not the best on 1.",
+        "Hong Kong culture, 5-shot +22.3 points (100.0; best published 77.7); MMLU in Cantonese, "
+        "5-shot −31.5 points (50.0; best published 81.5).",
+        "Certain on these 2 of the 2 tasks, each with 95 %.",
+        "1 of 3 tasks: no published score of the same task and setup.",
     ]
     law = [whole("hkcanto_law", shots=shots) for shots in (0, 1, 5)]
     assert notes(*law)[0] == (
-        "mine has a rank among published models on none of its 3 tasks."
+        "3 of 3 tasks: no published score of the same task and setup."
     )
 
 
@@ -368,9 +381,8 @@ def test_a_limited_model_has_no_rank_and_does_not_lead() -> None:
     ]
     said, *_, matrix = build_report([*map(checked, runs)]).sections[0].blocks
     assert isinstance(said, Note)
-    assert said.text.startswith(
-        "a leads among 3 models: mean rank 1.0; next is b (2.0). It is certainly better than each of "
-        "the others on some task, and certainly worse on none (95 %"
+    assert said.text == (
+        "a is the first of 3 models: mean rank 1.0 over 2 tasks. Next is b with 2.0."
     )
     assert isinstance(matrix, TableBlock)
     assert [row.values[:2] for row in matrix.rows[:4]] == [
@@ -396,7 +408,7 @@ def test_without_a_shared_task_or_with_equal_ranks_no_model_leads_alone() -> Non
     said = build_report([*map(checked, even)]).sections[0].blocks[0]
     assert isinstance(said, Note)
     assert said.text.startswith(
-        "a and b share first place among 3 models: mean rank 1.5"
+        "a and b share the first place of 3 models: mean rank 1.5 over 2 tasks."
     )
 
 

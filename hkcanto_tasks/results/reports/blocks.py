@@ -18,6 +18,7 @@ from typing import Any, Literal, TypeVar
 
 from ... import __version__
 from ...figures import Figure
+from ...messages import say
 from ..statistics.intervals import Estimate as Estimate
 
 Record = TypeVar("Record")
@@ -157,10 +158,26 @@ def table(
 @dataclass(frozen=True, slots=True)
 class Note:
     """A remark in plain text. A `verdict` is shown first and large; a `warning` says that a figure
-    must not be taken at face value."""
+    must not be taken at face value.
+
+    Its label is the question that it answers. A command is to be pasted; `LOGS` in it stands for the
+    paths that the user gave.
+    """
 
     text: str
     level: NoteLevel = "info"
+    label: str = ""
+    command: str = ""
+
+
+def verdict_note(question: str, text: str) -> Note:
+    """Return a part of the verdict, which answers a question such as “Who leads”."""
+    return Note(text, "verdict", say(question))
+
+
+def next_step(text: str, command: str = "") -> Note:
+    """Return what to do after the verdict, with the command to paste."""
+    return Note(text, "next", say("What next"), command)
 
 
 Block = TableBlock | Note

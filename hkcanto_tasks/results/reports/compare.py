@@ -102,6 +102,7 @@ def compare_runs(
     undecided: Undecided | None = None,
     allowed: Collection[str] = (),
     tasks: Sequence[str] = (),
+    models: Sequence[str] = (),
     alone: bool = False,
     seed: int = SEED,
     resamples: int = RESAMPLES,
@@ -118,6 +119,7 @@ def compare_runs(
         undecided: The answer of the exit status if a gate has too few items to decide.
         alone: Whether each task's differences have the 5 % error to themselves.
         tasks: Names of tasks, or of groups of tasks, to compare; by default all.
+        models: Names of models to compare, the baseline first; by default all.
         progress: Called with the number of logs read so far and the total.
 
     Returns:
@@ -131,7 +133,8 @@ def compare_runs(
     """
     looks = _planned_looks(look)
     read = read_runs(runs, progress=progress)
-    sides = _sides(_chosen(read.runs, tasks))
+    chosen = _of_models(_of_tasks(read.runs, tasks), models)
+    sides = _sides(chosen)
     if 1 < candidates < len(sides) - 1:
         raise OptionError(
             f"{len(sides) - 1} candidates are compared, not {candidates}."
@@ -169,18 +172,16 @@ def compare_runs(
         )
     report = report_of(
         [
-            *([gate_section(decision)] if decision else []),
             *sections(
                 compared,
                 not_compared,
+                decision,
                 is_of_headlines=metric is None,
-                is_gated=decision is not None,
                 tests=tests,
-            ),
-            *([method_section(decision)] if decision else []),
+            )
         ],
-        title=_title(read.runs),
-        footer=[*footer_of(read.runs), _METHOD.format(seed, resamples)],
+        title=_title(chosen),
+        footer=[*footer_of(chosen), _METHOD.format(seed, resamples)],
         records={
             "gate": decision and asdict(decision),
             "comparisons": [*map(_record, comparisons)],
@@ -249,7 +250,25 @@ def _gate_errors(
     )
 
 
-def _chosen(runs: Sequence[Run], names: Sequence[str]) -> Sequence[Run]:
+def _of_models(runs: Sequence[Run], names: Sequence[str]) -> Sequence[Run]:
+    """Return the runs of models with these names, in the order of the names; or all without names.
+
+    Raises:
+        OptionError: A name has no run.
+    """
+    if not names:
+        return runs
+    labels = [*dict.fromkeys(run.label for run in runs)]
+    for name in names:
+        if name not in labels:
+            raise OptionError(
+                f"--model {name}: no log has it. The logs have {listed(labels, ', ')}."
+            )
+    chosen = [run for run in runs if run.label in names]
+    return sorted(chosen, key=lambda run: names.index(run.label))
+
+
+def _of_tasks(runs: Sequence[Run], names: Sequence[str]) -> Sequence[Run]:
     """Return the runs of tasks with these names, or all without names.
 
     A task's name means all of its variants, a benchmark's all of its tasks.
@@ -387,15 +406,15 @@ def _single_tasks(sides: Sequence[Sequence[Run]]) -> set[str]:
 def sections(
     compared: Sequence[Sequence[Comparison]],
     not_compared: Sequence[str],
+    gate: Gate | None = None,
     *,
     is_of_headlines: bool = True,
-    is_gated: bool = False,
     tests: int = 1,
 ) -> Iterator[Section]:
-    """Yield the table of tasks and models, and each task's pairs or parts.
+    """Yield the verdict with the table of tasks and models, and each task's pairs or parts.
 
-    The number of `tests` that share the error of 5 % is that of the comparisons. After a gate, which
-    says itself what to do next, this is left out.
+    The number of `tests` that share the error of 5 % is that of the comparisons. With a gate, only
+    its verdict, intervals and next steps are in the summary.
     """
     comparisons = [*chain.from_iterable(compared)]
     is_of_two = len(comparisons) == len(compared)
@@ -404,20 +423,25 @@ def sections(
     following: Section | None = None
     if is_of_two:
         notes, tables = _overview_of_two(comparisons)
-        is_short = len(comparisons) == 1
+        is_short = len(comparisons) == 1 and gate is None
         following = Section("Parts and subjects", details, "parts", is_short)
     elif is_of_headlines:
         notes, tables = overview_of_runs(_runs(comparisons), tests)
         following = Section("Pairs", details, "pairs")
     else:
         notes, tables = [], details
-    if is_gated:
+    if gate is None:
+        results = [*notes, *warnings, *tables]
+        yield Section("Results", results, "results", is_summary=True)
+    else:
+        yield gate_section(gate, warnings)
         notes = [note for note in notes if note.level != "next"]
-    results = [*notes, *warnings, *tables]
-    yield Section("Results", results, "results", is_summary=True)
+        yield Section("Without the gate", [*notes, *tables], "results")
     if following:
         yield following
     yield _left_out_section(comparisons, not_compared)
+    if gate is not None:
+        yield method_section(gate)
 
 
 def _overview_of_two(

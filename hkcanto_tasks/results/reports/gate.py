@@ -11,6 +11,7 @@ from operator import attrgetter
 from typing import Literal
 
 from ...errors import DOCS
+from ...messages import say, say_number
 from ..statistics.intervals import Estimate, GateAnswer, NonInferiority
 from ..statistics.paired import Comparison
 from .blocks import (
@@ -18,8 +19,11 @@ from .blocks import (
     Note,
     Section,
     TableColumn,
+    next_step,
     table,
+    verdict_note,
 )
+from .pairs import BY_HOW_MUCH, HOW_CERTAIN
 from .presentation import distinct_names, figure_title, task_title
 from .renderers.formatting import listed, value_text
 
@@ -38,11 +42,12 @@ _GAIN = (
     "Observed gain in points, with the gate's lower and upper bound, each one-sided. Passed: the "
     "lower bound is above −δ. Worse: the upper bound is below −δ."
 )
-_BOUNDS = "A gate's bounds are computed by other methods than the intervals of the results (--full)."
 _NEEDED = "Items with which 80 of 100 equally good runs pass."
 _COLUMNS = {
     "title": TableColumn("Task"),
     "verdict": TableColumn("Gate"),
+    "candidate_score": TableColumn("Candidate", "score"),
+    "baseline_score": TableColumn("Baseline", "score"),
     "gain": TableColumn("Gain", "score_points", _GAIN, drawn=True),
     "needed_items": TableColumn("Needs", "count", _NEEDED),
     "task_items": TableColumn("Has", "count", "Items of the whole task."),
@@ -74,6 +79,8 @@ class GatedTask:
     compared: str
     candidate: str
     baseline: str
+    candidate_score: float  # in points, as the loss
+    baseline_score: float
     differences: Sequence[str]
     verdict: GateAnswer
     delta: float
@@ -119,7 +126,7 @@ class Gate:
     tasks: Sequence[GatedTask]
     not_compared: Sequence[str]
 
-    def having(self, answer: GateAnswer) -> list[GatedTask]:
+    def having(self, answer: GateVerdict) -> list[GatedTask]:
         """Return the tasks with an answer, those that may lose most first."""
         tasks = [task for task in self.tasks if task.verdict == answer]
         return sorted(tasks, key=lambda task: -task.bound)
@@ -194,6 +201,8 @@ def _gated_task(
         compared=" against ".join(names),
         candidate=names[0],
         baseline=names[1],
+        candidate_score=comparison.points * comparison.overall.b,
+        baseline_score=comparison.points * comparison.overall.a,
         differences=[*a.differs(comparison.b)],
         verdict=test.answer,
         delta=delta,
@@ -218,63 +227,96 @@ def _loss(comparison: Comparison, test: NonInferiority) -> Estimate:
 # ---------------------------------------------------------------------- sentences
 
 
-def sentence(gate: Gate) -> str:
-    """Say the verdict, and name the tasks that did not pass with their losses."""
+def verdict_notes(gate: Gate) -> Iterator[Note]:
+    """Yield the verdict, the losses that decided it, how certain it is, and what to do next."""
+    yield verdict_note("Gate", _sentence(gate))
     if gate.verdict == "incomplete":
-        first, *others = gate.not_compared or ("no task has a gate.",)
-        more = f" · And {len(others)} more, see below." if others else ""
-        return f"Gate without a verdict: {first}{more}"
-    candidate, baseline = _sides(gate)
-    tasks = gate.having(gate.verdict)
-    where = _where(gate, tasks)
-    losses = listed(_loss_text(gate, task) for task in tasks)
-    by_how_much = f"{gate.delta:g} points worse than {baseline} {where}"
+        return
+    losses = listed(_loss_text(task, gate) for task in gate.having(gate.verdict))
     if gate.verdict == "passed":
-        passed = f"Gate passed: {candidate} is less than {by_how_much}"
-        if len(tasks) > 1:
-            return f"{passed}. The least certain: {_loss_text(gate, tasks[0])}."
-        return f"{passed}: {losses}."
+        first = gate.having("passed")[0]
+        losses = say("At most: {loss}", loss=_loss_text(first, gate))
+    yield verdict_note(BY_HOW_MUCH, f"{losses}.")
+    certain = say(
+        "{passing} % for each task that passes; {worse} % for all tasks together that none fails by "
+        "chance.",
+        passing=_passing_confidence(gate),
+        worse=_worse_confidence(gate),
+    )
+    yield verdict_note(HOW_CERTAIN, certain)
+    yield from next_steps(gate)
+
+
+def _sentence(gate: Gate) -> str:
+    """Say the verdict, for how many tasks it holds, and what the others did."""
+    if gate.verdict == "incomplete":
+        first, *others = gate.not_compared or (say("no task has a gate."),)
+        text = say("Without a verdict: {reason}", reason=first)
+        if others:
+            text += " · " + say("And {count} more, see below.", count=len(others))
+        return text
+    candidates = [*dict.fromkeys(task.candidate for task in gate.tasks)]
+    places = {
+        "candidate": listed(candidates, say(" and ")),
+        "baseline": listed(dict.fromkeys(task.baseline for task in gate.tasks), ", "),
+        "delta": f"{gate.delta:g}",
+        "where": _where(gate),
+    }
+    if gate.verdict == "passed":
+        return say(
+            "Passed: {candidate} is less than {delta} points worse than {baseline} {where}.",
+            **places,
+        )
     if gate.verdict == "worse":
-        return f"Gate failed: {candidate} is more than {by_how_much}: {losses}."
-    return f"Gate undecided: too few items to tell whether {candidate} is {by_how_much}: {losses}."
+        return say(
+            "Failed: {candidate} is more than {delta} points worse than {baseline} {where}.",
+            **places,
+        )
+    return say(
+        "Undecided: there are too few items to tell whether {candidate} is more than {delta} points "
+        "worse than {baseline} {where}.",
+        **places,
+    )
 
 
-def _sides(gate: Gate) -> tuple[str, str]:
-    """Return the names of the candidates and of the baseline."""
-    candidates = dict.fromkeys(task.candidate for task in gate.tasks)
-    baselines = dict.fromkeys(task.baseline for task in gate.tasks)
-    baseline = listed(baselines, ", ")
-    if len(candidates) > 1 and gate.verdict != "passed":
-        return f"at least one of {len(candidates)} runs", baseline
-    return listed(candidates, " and "), baseline
-
-
-def _where(gate: Gate, tasks: Sequence[GatedTask]) -> str:
-    """Return on how many of all tasks something holds, and what the others did."""
-    total = len(gate.tasks)
-    if total == 1:
-        return f"on {tasks[0].title}"
+def _where(gate: Gate) -> str:
+    """Return on how many of all tasks the verdict holds, and what the others did."""
+    tasks = gate.having(gate.verdict)
     others = Counter(task.verdict for task in gate.tasks if task not in tasks)
-    counted = (f"{count} {verdict}" for verdict, count in others.most_common())
-    also = f" ({listed(counted, ', ')})" if others else ""
-    number = f"{len(tasks)} of {total}" if others else f"each of {total}"
+    counted = [f"{count} {say(verdict)}" for verdict, count in others.most_common()]
+    places = {
+        "number": len(tasks),
+        "total": len(gate.tasks),
+        "task": tasks[0].title,
+        "others": listed(counted, ", "),
+    }
+    if len(gate.tasks) == 1:
+        return say("on {task}", **places)
     if len({task.candidate for task in gate.tasks}) > 1:
-        return f"in {number} comparisons{also}"
-    return f"on {number} tasks{also}"
+        if others:
+            return say("in {number} of {total} comparisons ({others})", **places)
+        return say("in each of {total} comparisons", **places)
+    if others:
+        return say("on {number} of {total} tasks ({others})", **places)
+    return say("on each of {total} tasks", **places)
 
 
-def _loss_text(gate: Gate, task: GatedTask) -> str:
+def _loss_text(task: GatedTask, gate: Gate) -> str:
     """Return a task, and how much is lost there at least or at most."""
-    named = _named(gate, task) if len(gate.tasks) > 1 else "it"
+    places = {
+        "task": _named(gate, task),
+        "loss": _points(task.loss.value, task.delta),
+        "least": _points(task.lower, task.delta),
+        "most": _points(task.bound, task.delta),
+        "gain": _points(-task.bound, task.delta),
+    }
     if task.verdict == "worse":
-        loss = _points(task.loss.value, task.delta)
-        return f"{named} loses {loss}, at least {_points(task.lower, task.delta)}"
+        return say("{task} loses {loss}, at least {least}", **places)
     if task.bound < 0:
-        return f"{named} gains at least {_points(-task.bound, task.delta)}"
-    most = _points(task.bound, task.delta)
+        return say("{task} gains at least {gain}", **places)
     if task.passed:
-        return f"{named} loses at most {most}"
-    return f"{named} could lose up to {most}"
+        return say("{task} loses at most {most}", **places)
+    return say("{task} could lose up to {most}", **places)
 
 
 def _named(gate: Gate, task: GatedTask) -> str:
@@ -295,15 +337,22 @@ def _points(points: float, delta: float) -> str:
 # ---------------------------------------------------------------------- remarks
 
 
-def next_steps(gate: Gate) -> Iterator[str]:
+def next_steps(gate: Gate) -> Iterator[Note]:
     """Yield what to do after the verdict."""
-    if gate.verdict == "undecided":
-        yield from _advice(gate)
-    elif gate.verdict == "passed":
-        candidates = dict.fromkeys(task.candidate for task in gate.tasks)
-        yield f"Nothing to fix: {listed(candidates, ' or ')} may be released."
+    candidates = listed(dict.fromkeys(task.candidate for task in gate.tasks), ", ")
+    by_subject = f"hkcanto compare LOGS --gate {gate.delta:g} --full"
+    if gate.verdict == "passed":
+        yield next_step(
+            say("Release {candidates}, by this gate.", candidates=candidates)
+        )
     elif gate.verdict == "worse":
-        yield "See where it loses, subject by subject: add --full."
+        text = say(
+            "Do not release {candidates}. See where it loses, subject by subject:",
+            candidates=candidates,
+        )
+        yield next_step(text, by_subject)
+    elif gate.verdict == "undecided":
+        yield from _advice(gate)
 
 
 def remarks(gate: Gate) -> Iterator[str]:
@@ -316,30 +365,31 @@ def remarks(gate: Gate) -> Iterator[str]:
         yield f"They differ in {', '.join(names)}, as allowed."
 
 
-def _advice(gate: Gate) -> Iterator[str]:
+def _advice(gate: Gate) -> Iterator[Note]:
     """Yield how many items undecided tasks need, and what to do if they do not have them."""
     undecided = gate.having("undecided")
     limited = [task for task in undecided if _has_enough(task)]
     small = [task for task in undecided if not _has_enough(task)]
     if limited:
-        needs = [f"{task.needed_items:,} on {task.title}" for task in limited]
-        yield f"Run more items. If both are equally good, so many pass: {listed(needs)}."
+        needs = [f"{task.title} {task.needed_items:,}" for task in limited]
+        text = say(
+            "Run more items before you release. If both are equally good, so many pass: {needs}.",
+            needs=listed(needs),
+        )
+        yield next_step(text)
     if small:
-        yield _advice_on_small(gate, small)
-
-
-def _advice_on_small(gate: Gate, small: Sequence[GatedTask]) -> str:
-    """Say what to do about tasks that have too few items, even if all are run."""
-    tolerance = _rounded_up(max(task.decidable or 0.0 for task in small))
-    counted = f"{len(small)} tasks are" if len(small) > 1 else f"{small[0].title} is"
-    advice = (
-        f"{counted} too small for {gate.delta:g} points (the table shows how many items "
-        f"each needs and has). Allow more (--gate {tolerance:g})"
-    )
-    names = dict.fromkeys(task.task for task in gate.tasks if task not in small)
-    if names:
-        advice += f", or gate only large tasks (--task {','.join(names)})"
-    return f"{advice}. Choose before the next runs."
+        tolerance = _rounded_up(max(task.decidable or 0.0 for task in small))
+        text = say_number(
+            "{tasks} has too few items to show a loss of {delta} points, even if all are run. Before "
+            "the next runs, leave it out (--task), or allow more on it (--gate {tolerance}).",
+            "{tasks} have too few items to show a loss of {delta} points, even if all are run. Before "
+            "the next runs, leave them out (--task), or allow more on them (--gate {tolerance}).",
+            len(small),
+            tasks=listed(task.title for task in small),
+            delta=f"{gate.delta:g}",
+            tolerance=f"{tolerance:g}",
+        )
+        yield next_step(text)
 
 
 def _has_enough(task: GatedTask) -> bool:
@@ -351,19 +401,32 @@ def _rounded_up(points: float) -> float:
     return min(100.0, float(int(points) + 1))
 
 
-def gate_section(gate: Gate) -> Section:
-    """Return the section to read first: the verdict, remarks, and a row for each task."""
-    blocks: list[Block] = [Note(sentence(gate), "verdict")]
+def gate_section(gate: Gate, warnings: Sequence[Note] = ()) -> Section:
+    """Return the section to read first: the verdict, warnings, remarks, and a row for each task."""
+    blocks: list[Block] = [*verdict_notes(gate), *warnings]
     if gate.tasks:
         columns = [(column, attrgetter(field)) for field, column in _COLUMNS.items()]
         if len({task.compared for task in gate.tasks}) > 1:
             columns.append((_COMPARED, attrgetter("compared")))
-        title = f"Gain in points, task by task (the lower bound must be above −{gate.delta:g})"
+        title = say(
+            "Gain in points, task by task (to pass, the lower bound must be above −{delta})",
+            delta=f"{gate.delta:g}",
+        )
         tasks = [task for answer in _ORDER for task in gate.having(answer)]
-        blocks += [Note(step, "next") for step in next_steps(gate)]
         blocks += map(Note, remarks(gate))
-        blocks.append(table("gate", title, tasks, columns, _BOUNDS))
-    return Section("Gate", blocks, "gate", is_summary=True)
+        blocks.append(table("gate", title, tasks, columns))
+    return Section(say("Gate"), blocks, "gate", is_summary=True)
+
+
+def _passing_confidence(gate: Gate) -> str:
+    """Return the confidence, in percent, with which each task passes."""
+    return f"{100 * max(task.confidence for task in gate.tasks):.6g}"
+
+
+def _worse_confidence(gate: Gate) -> str:
+    """Return the confidence, in percent, that no task is called worse by chance."""
+    error = 1 - gate.tasks[0].lower_confidence
+    return f"{100 - 100 * error * len(gate.tasks):.6g}"
 
 
 def method_section(gate: Gate) -> Section:
@@ -371,8 +434,8 @@ def method_section(gate: Gate) -> Section:
     if not gate.tasks:
         return Section("How the gate was tested", [], "gate-method")
     rule = _RULE.format(
-        f"{100 * max(task.confidence for task in gate.tasks):.6g}",
-        f"{100 - 100 * (1 - gate.tasks[0].lower_confidence) * len(gate.tasks):.6g}",
+        _passing_confidence(gate),
+        _worse_confidence(gate),
         "/".join(map(str, gate.look)),
         gate.candidates,
     )

@@ -9,6 +9,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from ...figures import Figure
+from ...messages import say, say_number
 from ..statistics.intervals import (
     NORMAL,
     WIDE,
@@ -23,14 +24,16 @@ from .blocks import (
     TableBlock,
     TableColumn,
     Value,
+    next_step,
     table,
     units_of,
+    verdict_note,
 )
 from .presentation import measure_title, task_title
 from .renderers.formatting import interval_text, listed, value_text
 
 NOTHING = (
-    "Nothing is comparable between these {} models: no two have complete runs of a task under the "
+    "Nothing is comparable between these {models} models: no two have complete runs of a task under the "
     "same condition on the same items."
 )
 _GAIN = (
@@ -38,10 +41,10 @@ _GAIN = (
     f"rows together: {WIDE}."
 )
 _CERTAIN = "Yes if the interval excludes 0, so that the difference is more than chance."
-_TOGETHER = "95 %, all tasks together"
+WHO_LEADS = "Who leads"
+BY_HOW_MUCH = "By how much"
+HOW_CERTAIN = "How certain"
 _MOST_NAMED = 3  # uncertain differences that a sentence names
-_PLAN = "hkcanto plan LOGS says how many items would show the {} that could be chance."
-_BY_SUBJECT = "See the gains and losses subject by subject: add --full."
 # A smaller gain in points may come from rounding.
 _NEGLIGIBLE = 1e-9
 
@@ -161,40 +164,42 @@ def _weakness(pair: RunPair) -> tuple[float, float]:
 
 
 def _pairs_notes(pairs: Sequence[RunPair], names: Sequence[str]) -> Iterator[Note]:
-    """Yield who leads and how certainly, by how much in the mean, and what to do next."""
+    """Yield who leads, by how much, how certainly, and what to do next."""
     compared = [pair for pair in pairs if pair.gain]
     if not compared:
         unread = dict.fromkeys(chain.from_iterable(pair.unread for pair in pairs))
-        nothing = " · ".join(no_verdict(unread)) or NOTHING.format(2)
+        nothing = " · ".join(no_verdict(unread)) or say(NOTHING, models=2)
         yield Note(nothing, "verdict")
         return
     if len(compared) == 1:
-        yield Note(verdict(compared[0], names), "verdict")
+        yield from _notes_on_pair(compared[0], names)
     else:
-        lead = f"{_leads(compared, names)} {_certainty(compared, names)}"
-        yield Note(lead, "verdict")
-        yield from map(Note, _mean_over_tasks(compared, names))
-        yield from map(Note, _uncertain(compared, names))
+        yield verdict_note(WHO_LEADS, _leads(compared, names))
+        yield verdict_note(BY_HOW_MUCH, _amount(compared, names))
+        yield verdict_note(HOW_CERTAIN, _certainty(compared, names))
     without = len({pair.title for pair in pairs if pair.unread})
     if without:
-        tasks = "1 task" if without == 1 else f"{without} tasks"
-        text = f"No verdict on {tasks}, because answers could not be read."
-        yield Note(text, "verdict")
-    yield from _next_step(compared)
+        text = say_number(
+            "No verdict on {number} task, because answers could not be read.",
+            "No verdict on {number} tasks, because answers could not be read.",
+            without,
+        )
+        yield verdict_note("Unread", text)
+    yield _next_step(compared)
 
 
-def _next_step(pairs: Sequence[RunPair]) -> Iterator[Note]:
-    """Yield how to learn which differences are more than chance, or where they are."""
-    chances = [
-        pair
-        for pair in pairs
-        if abs(pair.points) > _NEGLIGIBLE and not pair.is_significant
-    ]
-    if chances:
-        number = "difference" if len(chances) == 1 else "differences"
-        yield Note(_PLAN.format(number), "next")
-    elif len(pairs) > 1 and any(pair.is_significant for pair in pairs):
-        yield Note(_BY_SUBJECT, "next")
+def _next_step(pairs: Sequence[RunPair]) -> Note:
+    """Return how to learn which differences are more than chance, or where they are."""
+    differing = [pair for pair in pairs if abs(pair.points) > _NEGLIGIBLE]
+    if differing and not any(pair.is_significant for pair in pairs):
+        text = say("See how many items would show such differences:")
+        return next_step(text, "hkcanto plan LOGS")
+    if len(pairs) == 1:
+        return next_step(
+            say("Keep it as a page:"), "hkcanto compare LOGS -o report.html"
+        )
+    text = say("See the gains and losses subject by subject:")
+    return next_step(text, "hkcanto compare LOGS --full")
 
 
 def _leads(pairs: Sequence[RunPair], names: Sequence[str]) -> str:
@@ -202,76 +207,106 @@ def _leads(pairs: Sequence[RunPair], names: Sequence[str]) -> str:
     ahead = sum(pair.points > _NEGLIGIBLE for pair in pairs)
     behind = sum(pair.points < -_NEGLIGIBLE for pair in pairs)
     first, second = names
-    if not ahead and not behind:
-        return f"{second} and {first} are equal on {_all(len(pairs))} tasks."
     if behind > ahead:
         first, second = second, first
         ahead, behind = behind, ahead
+    places = {
+        "leader": second,
+        "other": first,
+        "ahead": ahead,
+        "behind": behind,
+        "tasks": len(pairs),
+    }
+    if not ahead:
+        return say("{leader} and {other} are equal on each of {tasks} tasks.", **places)
     if ahead == len(pairs):
-        return f"{second} leads {first} on {_all(ahead)} tasks."
-    return f"{second} leads on {ahead} of {len(pairs)} tasks, {first} on {behind}."
+        return say("{leader} leads {other} on each of {tasks} tasks.", **places)
+    if not behind:
+        return say(
+            "{leader} leads {other} on {ahead} of {tasks} tasks, and is equal on the others.",
+            **places,
+        )
+    return say(
+        "{leader} leads {other} on {ahead} of {tasks} tasks, and is behind on {behind}.",
+        **places,
+    )
 
 
-def _all(count: int) -> str:
-    return "both" if count == 2 else f"all {count}"
+def _amount(pairs: Sequence[RunPair], names: Sequence[str]) -> str:
+    """Say the gain of the second model in the mean of tasks, or on the task with the largest.
+
+    Only shares of right answers have a mean, and only on different items.
+    """
+    shares = [pair for pair in pairs if _has_mean(pair)]
+    tasks = {pair.task for pair in shares}
+    if len(shares) < 2 or len(tasks) < len(shares):
+        largest = max(pairs, key=lambda pair: abs(pair.points))
+        return say(
+            "The largest difference is that on {task}: {model} {gain} points.",
+            task=_task_name(largest, pairs),
+            model=names[1],
+            gain=value_text(largest.points, "score_points"),
+        )
+    gain = _mean_gain(shares)
+    places = {
+        "model": names[1],
+        "gain": value_text(gain, "score_points"),
+        "interval": interval_text(gain, "score_points"),
+        "score": f"{_mean_score(shares, 1):.1f}",
+        "other": f"{_mean_score(shares, 0):.1f}",
+        "tasks": len(shares),
+    }
+    if len(shares) == len(pairs):
+        return say(
+            "{model} {gain} points in the mean of the {tasks} tasks: {score} against {other} "
+            "(95 % {interval}).",
+            **places,
+        )
+    return say(
+        "{model} {gain} points in the mean of the {tasks} tasks with right and wrong answers: "
+        "{score} against {other} (95 % {interval}).",
+        **places,
+    )
 
 
 def _certainty(pairs: Sequence[RunPair], names: Sequence[str]) -> str:
-    """Say how many differences are more than chance, and for which model."""
+    """Say how many differences are more than chance, for which model, and which could be chance."""
     certain = [pair for pair in pairs if pair.is_significant]
+    places: dict[str, object] = {"certain": len(certain), "tasks": len(pairs)}
     if not certain:
-        return f"Each difference could be chance ({_TOGETHER})."
-    counted = f"{len(certain)} of the {len(pairs)} differences are"
-    if len(certain) == len(pairs):
-        counted = f"{_all(len(pairs)).capitalize()} differences are"
-    elif len(certain) == 1:
-        counted = f"1 of the {len(pairs)} differences is"
+        return say(
+            "Certain on none of the {tasks} tasks: each difference could be chance (95 %, all tasks "
+            "together).",
+            **places,
+        )
     winners = Counter(names[pair.points > 0] for pair in certain)
-    parts = (f"{count} for {name}" for name, count in winners.most_common())
     if len(winners) == 1:
-        parts = (f"in favour of {name}" for name in winners)
-    return f"{counted} more than chance ({_TOGETHER}), {listed(parts, ', ')}."
-
-
-def _uncertain(pairs: Sequence[RunPair], names: Sequence[str]) -> Iterator[str]:
-    """Yield which differences could be chance, if they are few beside certain ones."""
-    uncertain = [pair for pair in pairs if not pair.is_significant]
-    if 0 < len(uncertain) <= _MOST_NAMED and len(uncertain) < len(pairs):
+        (places["model"],) = winners
+        text = say(
+            "Certain on {certain} of {tasks} tasks, each time for {model} (95 %, all tasks together).",
+            **places,
+        )
+    else:
+        for_each = [f"{name} {count}" for name, count in winners.most_common()]
+        text = say(
+            "Certain on {certain} of {tasks} tasks (95 %, all tasks together): {for_each}.",
+            for_each=listed(for_each, ", "),
+            **places,
+        )
+    chances = [pair for pair in pairs if not pair.is_significant]
+    if 0 < len(chances) <= _MOST_NAMED:
         named = listed(
             f"{_task_name(pair, pairs)} {value_text(pair.points, 'score_points')}"
-            for pair in uncertain
+            for pair in chances
         )
-        yield f"Could be chance, in points for {names[1]}: {named}."
+        text += " " + say("Could be chance: {named}.", named=named)
+    return text
 
 
 def _task_name(pair: RunPair, pairs: Sequence[RunPair]) -> str:
     """Return the title of a task, with its condition if another pair has the same title."""
     titles = Counter(other.short_title for other in pairs)
     return pair.title if titles[pair.short_title] > 1 else pair.short_title
-
-
-def _mean_over_tasks(pairs: Sequence[RunPair], names: Sequence[str]) -> Iterator[str]:
-    """Yield the mean accuracy over tasks, with the interval of its gain, if there is one.
-
-    Only shares of right answers have a mean, and only on different items.
-    """
-    shares = [pair for pair in pairs if _is_share(pair)]
-    tasks = {pair.task for pair in shares}
-    if len(shares) < 2 or len(tasks) < len(shares):
-        return
-    others = [_task_name(pair, pairs) for pair in pairs if not _is_share(pair)]
-    named = [_task_name(pair, pairs) for pair in shares]
-    where = f"the {len(shares)} tasks"
-    if 0 < len(others) < len(shares):
-        where = f"{len(shares)} tasks (all but {listed(others, ', ')})"
-    elif others:
-        where = f"{len(shares)} tasks ({listed(named, ', ')})"
-    total = _mean_gain(shares)
-    yield (
-        f"Mean accuracy of {where}: {names[1]} {_mean_score(shares, 1):.1f} against "
-        f"{_mean_score(shares, 0):.1f}, gain {value_text(total, 'score_points')} points, 95 % "
-        f"{interval_text(total, 'score_points')}."
-    )
 
 
 def _mean_score(pairs: Sequence[RunPair], side: int) -> float:
@@ -297,47 +332,80 @@ def _mean_gain(pairs: Sequence[RunPair]) -> Estimate:
     return Estimate(value, value - below**0.5, value + above**0.5, len(pairs))
 
 
-def _is_share(pair: RunPair) -> bool:
-    figure = pair.figure
-    is_accuracy = figure.unit == "share" and figure.form == "mean"
-    has_ends = pair.gain is not None and pair.gain.low is not None
-    return is_accuracy and figure.higher_is_better is True and has_ends
+def _has_mean(pair: RunPair) -> bool:
+    return pair.figure.is_accuracy and bool(pair.gain and pair.gain.low is not None)
 
 
 def verdict(pair: RunPair, names: Sequence[str]) -> str:
-    """Say in a sentence how the second run of a pair compares with the first."""
-    first, second = names
+    """Say in sentences how the second run of a pair compares with the first."""
+    return " ".join(note.text for note in _notes_on_pair(pair, names))
+
+
+def _notes_on_pair(pair: RunPair, names: Sequence[str]) -> Iterator[Note]:
+    """Yield which run of a pair leads, by how much, and how certainly."""
     effect = pair.effect
     gain = pair.gain
     if pair.unread:
-        return " · ".join(no_verdict(pair.unread))
+        yield Note(" · ".join(no_verdict(pair.unread)), "verdict")
+        return
     if effect is None or gain is None:
-        return NOTHING.format(2)
-    if not pair.is_significant:
-        outcome = f"No difference shown between {second} and {first}"
-    elif gain.value > 0:
-        outcome = f"{second} is better than {first}"
-    else:
-        outcome = f"{second} is worse than {first}"
+        yield Note(say(NOTHING, models=2), "verdict")
+        return
     unit, points = units_of(pair.figure)
-    in_points = " points" if points == "score_points" else ""
-    return (
-        f"{outcome} on {pair.title}: {pair.measure} {value_text(effect.b, unit)} against "
-        f"{value_text(effect.a, unit)}, gain {value_text(gain, points)}{in_points}, 95 % "
-        f"{interval_text(gain, points)} ({_test_text(effect)}). {second} wins "
-        f"{effect.wins:,} items, loses {effect.losses:,}, ties {effect.ties:,}."
+    values = {
+        "figure": pair.measure,
+        "score": value_text(effect.b, unit),
+        "other": value_text(effect.a, unit),
+        "gain": value_text(gain, points),
+        "model": names[1],
+    }
+    yield verdict_note(WHO_LEADS, _outcome(pair, names))
+    if points == "score_points":
+        amount = say(
+            "{gain} points for {model}: {figure} {score} against {other}.", **values
+        )
+    else:
+        amount = say("{gain} for {model}: {figure} {score} against {other}.", **values)
+    yield verdict_note(BY_HOW_MUCH, amount)
+    yield verdict_note(HOW_CERTAIN, _test_text(effect, interval_text(gain, points)))
+
+
+def _outcome(pair: RunPair, names: Sequence[str]) -> str:
+    """Say whether the second run of a pair is better or worse than the first."""
+    places = {"model": names[1], "other": names[0], "task": pair.title}
+    if not pair.is_significant:
+        return say(
+            "No difference is shown between {model} and {other} on {task}.", **places
+        )
+    if pair.points > 0:
+        return say("{model} is better than {other} on {task}.", **places)
+    return say("{model} is worse than {other} on {task}.", **places)
+
+
+def _test_text(effect: Effect, interval: str) -> str:
+    """Say the interval, the test and its p-value, and the items won and lost.
+
+    With more comparisons, interval and p-value are those of all together.
+    """
+    p_value = effect.p_value if effect.p_adjusted is None else effect.p_adjusted
+    places = {
+        "interval": interval,
+        "p_value": "p < 0.001" if p_value < 0.001 else f"p = {p_value:.2g}",
+        "test": effect.test,
+        "wins": f"{effect.wins:,}",
+        "losses": f"{effect.losses:,}",
+        "ties": f"{effect.ties:,}",
+    }
+    if effect.p_adjusted is None:
+        return say(
+            "95 % {interval}, {p_value} ({test}); {wins} items won, {losses} lost, {ties} tied.",
+            **places,
+        )
+    return say(
+        "95 % {interval}, {p_value} ({test}, for all comparisons together); {wins} items won, "
+        "{losses} lost, {ties} tied.",
+        **places,
     )
-
-
-def _test_text(effect: Effect) -> str:
-    """Return the test and its p-value, which is that of all comparisons together if there are more."""
-    p_value = effect.p_value
-    together = ""
-    if effect.p_adjusted is not None:
-        p_value = effect.p_adjusted
-        together = "; interval and p for all comparisons together"
-    p_text = "p < 0.001" if p_value < 0.001 else f"p = {p_value:.2g}"
-    return f"{effect.test}, {p_text}{together}"
 
 
 def effects_table(

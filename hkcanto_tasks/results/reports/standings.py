@@ -547,7 +547,10 @@ def headline_column(run: Run) -> TableColumn:
         unit_of(figure),
         figure.help,
         lower_is_better=None if higher is None else not higher,
-        under=f"{figure_title(run, figure)} {arrow}, {condition_title(run)}{sample}",
+        under=(
+            f"{figure_title(run, figure)} {arrow}, {condition_title(run)}{sample}, "
+            f"{len(set(run.items.ids)):,} items"
+        ),
         strip=True,
     )
 

@@ -16,10 +16,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from operator import attrgetter
+from shlex import quote
 from statistics import fmean
 from typing import Any, NamedTuple
 
 from ...errors import ComparisonError
+from ...messages import say
 from ..frames import checkpoint, figure_rows
 from ..published import (
     PublishedColumn,
@@ -45,12 +47,17 @@ from .blocks import (
     TableRow,
     TableRowKind,
     Value,
+    next_step,
     report_of,
     table,
     unit_of,
+    verdict_note,
 )
 from .pairs import (
+    BY_HOW_MUCH,
+    HOW_CERTAIN,
     NOTHING,
+    WHO_LEADS,
     RunPair,
     pair_of,
     pairs_blocks,
@@ -88,7 +95,7 @@ from .standings import (
 
 _MOST_DISAGREEMENTS = 4
 _MOST_TASKS = 2  # whose scores a sentence has, with or without a rank
-_SECOND_MODEL = "To learn whether another model is better, add its logs: hkcanto report LOGS OTHERS."
+_MOST_REASONS = 3  # why tasks have no rank
 _SEE_END = "(“How this was made”)"
 _RUN_KEYS = (
     "label",
@@ -120,8 +127,9 @@ _TWO_PROTOCOLS = (
     "unknown."
 )
 _MATRIX = (
-    "Each task's headline, on all of its items unless a note says otherwise. “≈” marks models "
-    "that are not certainly behind the best."
+    "Each task's headline, on all of its items unless a note says otherwise. The best is marked “*” "
+    "or bold; “≈” marks models that are not certainly behind it. Few items show only large "
+    "differences."
 )
 _COUNTS = (
     "Numbers of the {} tasks. Perhaps best: on these, no model is certainly the best."
@@ -129,7 +137,6 @@ _COUNTS = (
 _BEST = "Tasks on which it is certainly better than all others."
 _PERHAPS = "Tasks on which neither it nor another model is certainly the best."
 _BEHIND = "Tasks on which it is certainly worse than the best."
-_COMPARE = "Compare the first two task by task: hkcanto compare LOGS_OF_{} LOGS_OF_{}"
 _DOUBTS = "Failed checks: figures like the harness's, all items, at most 2 % unread, greedy, known data."
 
 
@@ -443,42 +450,78 @@ def _overview_of_one(results: _Results) -> _Overview:
 def _notes_on_one(label: str, rows: Sequence[_TaskRow]) -> Iterator[Note]:
     """Yield where a model is among published ones, why not elsewhere, and what to do next."""
     if len(rows) <= _MOST_TASKS:
-        text = f"{label}: {listed(map(_task_sentence, rows))}."
-        yield Note(text, "verdict")
+        for row in rows:
+            yield verdict_note("Score", _task_sentence(label, row))
     else:
         yield from _notes_on_ranks(label, rows)
-    yield Note(_SECOND_MODEL, "next")
+    text = say(
+        "See the subjects and the answers that were not read, or add the logs of another model:"
+    )
+    yield next_step(text, "hkcanto report LOGS --full")
 
 
 def _notes_on_ranks(label: str, rows: Sequence[_TaskRow]) -> Iterator[Note]:
     """Yield on which tasks a model is certainly the best, on which not, and which have no rank."""
     ranked = [row for row in rows if row.rank]
-    first = [row.title for row in ranked if row.is_first]
-    behind = [row.title for row in ranked if not row.may_be_first]
-    verdict = (
-        f"{label} has a rank among published models on none of its {len(rows)} tasks."
-    )
+    first = [row for row in ranked if row.is_first]
+    behind = [row for row in ranked if not row.may_be_first]
+    places = {
+        "model": label,
+        "first": len(first),
+        "behind": len(behind),
+        "ranked": len(ranked),
+        "tasks": len(rows),
+    }
     if ranked:
-        verdict = (
-            f"{label} is certainly better than all published models on {len(first)} of the "
-            f"{len(ranked)} tasks that have published scores, and certainly not the best on "
-            f"{len(behind)} (95 %)."
+        lead = say(
+            "{model} is the best on {first} of the {ranked} tasks that have published scores, and "
+            "not the best on {behind}.",
+            **places,
         )
-    yield Note(verdict, "verdict")
-    if first:
-        yield Note(f"Better than all: {listed(first)}.")
-    if behind:
-        yield Note(f"Not the best: {listed(behind)}.")
+        yield verdict_note(WHO_LEADS, lead)
+        amounts = listed(_distance_to_best(row) for row in (*first, *behind))
+        if amounts:
+            yield verdict_note(BY_HOW_MUCH, f"{amounts}.")
+        certain = say(
+            "Certain on these {certain} of the {ranked} tasks, each with 95 %.",
+            certain=len(first) + len(behind),
+            **places,
+        )
+        yield verdict_note(HOW_CERTAIN, certain)
     reasons = Counter(row.why_unranked for row in rows if not row.rank)
-    if reasons:
-        why = listed(f"{reason} ({count})" for reason, count in reasons.most_common())
-        yield Note(f"Tasks without a rank: {why}.")
+    for reason, count in reasons.most_common(_MOST_REASONS):
+        text = say(
+            "{count} of {tasks} tasks: {reason}.", count=count, reason=reason, **places
+        )
+        yield verdict_note("No rank", text)
 
 
-def _task_sentence(row: _TaskRow) -> str:
+def _distance_to_best(row: _TaskRow) -> str:
+    """Return a task, and how far its score is from the best published one."""
+    if row.score is None or row.best is None:
+        return row.title
+    return say(
+        "{task} {points} points ({score}; best published {best})",
+        task=row.title,
+        points=value_text(row.score.value - row.best.score, "score_points"),
+        score=value_text(row.score, "score"),
+        best=value_text(row.best.score, "score"),
+    )
+
+
+def _task_sentence(label: str, row: _TaskRow) -> str:
     """Say the score and the rank of a task."""
-    rank = f"rank {row.rank}" if row.rank else f"no rank ({row.why_unranked})"
-    return f"{row.title} {_score_text(row)} ({row.measure}), {rank}"
+    places = {
+        "model": label,
+        "task": row.title,
+        "score": _score_text(row),
+        "figure": row.measure,
+        "rank": row.rank,
+        "reason": row.why_unranked,
+    }
+    if row.rank:
+        return say("{model} has {score} on {task} ({figure}): rank {rank}.", **places)
+    return say("{model} has {score} on {task} ({figure}); no rank: {reason}.", **places)
 
 
 def _score_text(row: _TaskRow) -> str:
@@ -559,32 +602,41 @@ def _overview_of_many(results: _Results) -> _Overview:
         if race.differences:
             races.append(race)
     ranks = _mean_ranks(results, {run.label for run in left_out})
-    notes = [Note(NOTHING.format(len(results.labels)), "verdict")]
+    notes = [Note(say(NOTHING, models=len(results.labels)), "verdict")]
     if races:
-        notes = [*_notes_on_many(ranks, races)]
+        notes = [*_notes_on_many(results, ranks, races)]
     tables = [_matrix(results, races, ranks)]
     if len(races) > 1:
-        tables.insert(0, _models(ranks, races))
+        tables.insert(0, _models(results, ranks, races))
     return _Overview(notes, tables, left_out)
 
 
 def _notes_on_many(
-    ranks: Mapping[str, float | None], races: Sequence[Selection]
+    results: _Results,
+    ranks: Mapping[str, float | None],
+    races: Sequence[Selection],
 ) -> Iterator[Note]:
-    """Yield which models lead and how certainly, the best of single tasks, and what to do next."""
+    """Yield which models lead, by how much, how certainly, and what to do next."""
     known = {label: rank for label, rank in ranks.items() if rank is not None}
     if not known:
-        yield Note("No task was run in full by all models.", "verdict")
+        yield Note(say("No task was run in full by all models."), "verdict")
         return
     best = min(known.values())
     leaders = [label for label, rank in known.items() if rank == best]
     others = sorted(known.keys() - {*leaders}, key=lambda label: (known[label], label))
-    lead = _leads(leaders, others, known, races)
-    yield Note(f"{lead} {_lead_certainty(leaders, others, known, races)}", "verdict")
+    yield verdict_note(WHO_LEADS, _leads(leaders, others, known, races))
+    if others:
+        amount = _amount(leaders, others, results, races)
+        if amount:
+            yield verdict_note(BY_HOW_MUCH, amount)
+        certainty = _lead_certainty(leaders, others, known, races)
+        yield verdict_note(HOW_CERTAIN, certainty)
     if len(races) > 1:
-        yield Note(_best_of_tasks(races))
+        yield verdict_note("Task by task", _best_of_tasks(races))
     first, second = [*leaders, *others][:2]
-    yield Note(_COMPARE.format(first, second), "next")
+    models = " ".join(f"--model {quote(label)}" for label in (first, second))
+    text = say("Compare the first two task by task:")
+    yield next_step(text, f"hkcanto compare LOGS {models}")
 
 
 def _leads(
@@ -594,18 +646,63 @@ def _leads(
     races: Sequence[Selection],
 ) -> str:
     """Say which models have the best mean rank, or the best score on a single task."""
-    names = listed(leaders, " and ")
-    verb = "leads" if len(leaders) == 1 else "share first place"
+    places: dict[str, object] = {
+        "leaders": listed(leaders, say(" and ")),
+        "models": len(ranks),
+        "mean_rank": value_text(ranks[leaders[0]], "score"),
+        "tasks": len(races),
+    }
     if len(races) == 1:
-        run = races[0].best
-        score = value_text(_in_points(run), "score")
-        lead = f"{names} {verb} on {task_title(run)} with {score}"
+        places["task"] = task_title(races[0].best)
+        text = say("The best of {models} models on {task}: {leaders}.", **places)
+    elif len(leaders) > 1:
+        text = say(
+            "{leaders} share the first place of {models} models: mean rank {mean_rank} over "
+            "{tasks} tasks.",
+            **places,
+        )
     else:
-        mean = value_text(ranks[leaders[0]], "score")
-        lead = f"{names} {verb} among {len(ranks)} models: mean rank {mean}"
+        text = say(
+            "{leaders} is the first of {models} models: mean rank {mean_rank} over {tasks} tasks.",
+            **places,
+        )
     if others:
-        lead += f"; next is {others[0]} ({_distance(others[0], ranks, races)})"
-    return f"{lead}."
+        next_rank = value_text(ranks[others[0]], "score")
+        following = {"model": others[0], "mean_rank": next_rank}
+        if len(races) == 1:
+            text += " " + say("Next is {model}.", **following)
+        else:
+            text += " " + say("Next is {model} with {mean_rank}.", **following)
+    return text
+
+
+def _amount(
+    leaders: Sequence[str],
+    others: Sequence[str],
+    results: _Results,
+    races: Sequence[Selection],
+) -> str:
+    """Say the scores of the leaders and the next model: of a single task, or in the mean."""
+    if len(races) == 1:
+        (race,) = races
+        scores = {run.label: _in_points(run) for run in race.items}
+        values = {label: score.value for label, score in scores.items() if score}
+        return say(
+            "{gain} points: {score} against {other} for {model}.",
+            gain=value_text(abs(values[leaders[0]] - values[others[0]]), "score"),
+            score=value_text(values[leaders[0]], "score"),
+            other=value_text(values[others[0]], "score"),
+            model=others[0],
+        )
+    means = _mean_accuracies(results)
+    if not means:
+        return ""
+    named = [f"{label} {means[label].value:.1f}" for label in (*leaders, others[0])]
+    return say(
+        "Mean accuracy over {tasks} tasks: {named}.",
+        tasks=means[leaders[0]].items,
+        named=listed(named, ", "),
+    )
 
 
 def _lead_certainty(
@@ -620,26 +717,32 @@ def _lead_certainty(
         for label in others
         if not any(_is_clearly_ahead(leader, label, races) for leader in leaders)
     ]
-    apart = len(others) - len(close)
-    who = "It is" if len(leaders) == 1 else "One of them is"
-    if not apart:
-        return f"{who} certainly better than none of the others ({_scope(races)})."
-    than = f"{apart} of the {len(others)} others"
-    if not close:
-        than = "each of the others" if len(others) > 1 else others[0]
-    text = f"{who} certainly better than {than}"
-    if len(races) > 1:
-        text += " on some task, and certainly worse on none"
-    text += f" ({_scope(races)})."
+    amounts = [f"{label} ({_distance(label, ranks, races)})" for label in close]
+    places = {
+        "apart": len(others) - len(close),
+        "others": len(others),
+        "close": listed(amounts, ", "),
+    }
+    if len(races) == 1:
+        text = say(
+            "Certainly better than {apart} of the {others} others (95 %, all pairs).",
+            **places,
+        )
+    elif len(leaders) == 1:
+        text = say(
+            "Certainly better than {apart} of the {others} others on some task, and certainly "
+            "worse than these on none (95 %, all pairs and tasks together).",
+            **places,
+        )
+    else:
+        text = say(
+            "One of them is certainly better than {apart} of the {others} others on some task, and "
+            "certainly worse than these on none (95 %, all pairs and tasks together).",
+            **places,
+        )
     if close:
-        amounts = (f"{label} ({_distance(label, ranks, races)})" for label in close)
-        text += f" Not certainly better than {listed(amounts, ', ')}."
+        text += " " + say("Not certainly better than {close}.", **places)
     return text
-
-
-def _scope(races: Sequence[Selection]) -> str:
-    """Say for what the certainty holds."""
-    return "95 %, all pairs and tasks together" if len(races) > 1 else "95 %, all pairs"
 
 
 def _is_clearly_ahead(leader: str, other: str, races: Sequence[Selection]) -> bool:
@@ -665,7 +768,7 @@ def _distance(
     (race,) = races
     gaps = {run.label: gap for run, gap in race.differences.items()}
     points = points_of(race.best.headline) * abs(gaps.get(label, 0.0))
-    return f"{points:.1f} points behind"
+    return say("{points} points behind", points=f"{points:.1f}")
 
 
 def _best_of_tasks(races: Sequence[Selection]) -> str:
@@ -676,18 +779,44 @@ def _best_of_tasks(races: Sequence[Selection]) -> str:
             score = value_text(_in_points(race.best), "score")
             tasks[race.best.label].append(f"{race.best.definition.title} {score}")
     if not tasks:
-        return f"On none of the {len(races)} tasks is one model certainly better than all others."
-    texts = list[str]()
-    for label, titles in tasks.items():
-        texts.append(f"{label} on {len(titles)} ({listed(titles, ', ')})")
-    return (
-        f"Of the {len(races)} tasks taken one by one, a model is certainly better than all others: "
-        f"{listed(texts)}."
+        return say(
+            "On none of the {tasks} tasks is one model certainly better than all others.",
+            tasks=len(races),
+        )
+    texts = [f"{label}: {listed(titles, ', ')}" for label, titles in tasks.items()]
+    return say(
+        "On {won} of the {tasks} tasks one model is certainly better than all others. {named}.",
+        won=sum(map(len, tasks.values())),
+        tasks=len(races),
+        named=listed(texts),
     )
 
 
+def _mean_accuracies(results: _Results) -> Mapping[str, Estimate]:
+    """Return each model's mean accuracy, from 0 to 100, over the tasks that all models have.
+
+    Only shares of right answers have a mean, and only over at least two tasks. The items of the
+    estimate are the tasks.
+    """
+    scores = defaultdict[str, list[float]](list)
+    for group in results.groups:
+        if not group[0].headline.is_accuracy:
+            continue
+        values = {run.label: value for run in group if (value := _in_points(run))}
+        if len(values) == len(results.labels):
+            for label, value in values.items():
+                scores[label].append(value.value)
+    return {
+        label: Estimate(fmean(of_tasks), None, None, len(of_tasks))
+        for label, of_tasks in scores.items()
+        if len(of_tasks) > 1
+    }
+
+
 def _models(
-    ranks: Mapping[str, float | None], races: Sequence[Selection]
+    results: _Results,
+    ranks: Mapping[str, float | None],
+    races: Sequence[Selection],
 ) -> TableBlock:
     """Return the models by mean rank, with how often each is the best or not certainly behind."""
     firsts = Counter(race.best.label for race in races if not race.ties)
@@ -704,6 +833,7 @@ def _models(
             TableColumn("Mean rank", "score", lower_is_better=True),
             lambda label: ranks[label],
         ),
+        (TableColumn("Mean accuracy", "score"), _mean_accuracies(results).get),
         (TableColumn("Certainly best", "count", _BEST), lambda label: firsts[label]),
         (TableColumn("Perhaps best", "count", _PERHAPS), lambda label: perhaps[label]),
         (

@@ -18,6 +18,8 @@ from ..blocks import (
 )
 
 MISSING = "–"
+BEST = "*"
+"""Follows the best value of a row on a terminal."""
 TIED = "≈"
 """Begins the note of a value that does not differ significantly from the best."""
 _MOST_NAMES = 5  # with more, the last place is for their number
@@ -266,7 +268,7 @@ def turned(table: TableBlock) -> tuple[Sequence[TableColumn], Sequence[ShownRow]
         >>> tasks = [TableColumn("Law", "percent", under="↑"), TableColumn("BLEU", "score", under="↑")]
         >>> made = TableBlock("t", "T", [TableColumn("Model"), *tasks], [TableRow(["a", 0.5, 9], "run")])
         >>> [[cell.text for cell in row.cells] for row in turned(made)[1]]
-        [['Law %', '↑', '50.0'], ['BLEU', '↑', '9.0']]
+        [['Law %', '↑', '50.0 '], ['BLEU', '↑', '9.0 ']]
     """
     models = shown(table)
     rows = list[ShownRow]()
@@ -275,8 +277,8 @@ def turned(table: TableBlock) -> tuple[Sequence[TableColumn], Sequence[ShownRow]
         for model in models:
             cell = model.cells[position]
             # The line of warnings has the doubts about a figure; here only ties are marked.
-            text = f"{cell.text} {TIED}" if TIED in cell.note else cell.text
-            cells.append(ShownCell(text, best=cell.best))
+            mark = BEST if cell.best else TIED if TIED in cell.note else " "
+            cells.append(ShownCell(f"{cell.text}{mark}", best=cell.best))
         rows.append(ShownRow(cells, "task"))
     names = [TableColumn(model.cells[0].text, "number") for model in models]
     return [TableColumn("Task"), TableColumn("Measure", beneath=True), *names], rows

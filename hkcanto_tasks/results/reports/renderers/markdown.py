@@ -24,7 +24,7 @@ _MENTION = re.compile(r"(?<!\w)@(?=\w)")
 _LEVELS = {
     "verdict": "**{}**",
     "warning": "> **Warning.** {}",
-    "next": "> **Next.** {}",
+    "next": "> {}",
     "info": "> {}",
 }
 
@@ -54,13 +54,20 @@ def markdown(report: Report, *, folded: bool = False) -> str:
             paragraphs.append(f"{level}# {title}")
         for block in section.blocks:
             if isinstance(block, Note):
-                paragraphs.append(_LEVELS[block.level].format(_text(block.text)))
+                paragraphs.append(_note(block))
             else:
                 paragraphs += _table(block)
         if is_folded:
             paragraphs.append("</details>")
     paragraphs += ["---", *map(_text, report.footer)] if report.footer else []
     return "\n\n".join(paragraphs) + "\n"
+
+
+def _note(note: Note) -> str:
+    if not note.label:
+        return _LEVELS[note.level].format(_text(note.text))
+    command = f" `{one_line(note.command)}`" if note.command else ""
+    return f"**{_text(note.label)}:** {_text(note.text)}{command}"
 
 
 def _table(table: TableBlock) -> Iterator[str]:

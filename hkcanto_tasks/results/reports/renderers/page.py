@@ -36,7 +36,6 @@ WORDS: Mapping[str, str] = {
     "some rows": "{some} of {all} rows",
     "warning": "1 warning",
     "warnings": "{} warnings",
-    "next": "Next.",
     "meanings": "What the columns mean",
     "strip": "score and 95 % interval (further right is better)",
     "score": "score and 95 % interval",

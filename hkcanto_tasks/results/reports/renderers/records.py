@@ -45,7 +45,9 @@ def json_document(report: Report) -> str:
                 {
                     "section": section,
                     "level": block.level,
+                    "label": block.label,
                     "text": block.text,
+                    "command": block.command,
                 }
             )
         else:

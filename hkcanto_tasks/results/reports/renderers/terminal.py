@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
@@ -37,7 +38,8 @@ _NARROWEST_HEADING = (
     8  # of a column of numbers; the name of a model is broken after hyphens
 )
 _DIM = "dim not bold"
-_PREFIXES: Mapping[NoteLevel, str] = {"warning": "Warning: ", "next": "Next: "}
+_LABELS = 12  # the width of the labels of a verdict
+_PREFIXES: Mapping[NoteLevel, str] = {"warning": "Warning: "}
 
 
 def show(
@@ -91,8 +93,13 @@ def _show_section(
         align="left",
         style="dim",
     )
+    label = ""
     for block in section.blocks:
-        console.print()
+        last_label = label
+        label = block.label if isinstance(block, Note) else ""
+        # The answers to the questions are one paragraph.
+        if not (label and last_label):
+            console.print()
         if isinstance(block, Note):
             show_note(block, console)
         else:
@@ -100,9 +107,20 @@ def _show_section(
 
 
 def show_note(note: Note, console: Console) -> None:
-    """Print a note of a report."""
-    style = "bold" if note.level == "verdict" else ""
-    _print(console, note.text, style, _PREFIXES.get(note.level, ""))
+    """Print a note of a report; its label is on the left, and its command has its own line."""
+    if note.label:
+        answer = Grid.grid(padding=(0, 2, 0, 0))
+        answer.add_column(width=max(_LABELS, cell_len(note.label)), style="bold")
+        answer.add_column(overflow="fold")
+        answer.add_row(one_line(note.label), one_line(note.text))
+        console.print(answer)
+    else:
+        style = "bold" if note.level == "verdict" else ""
+        _print(console, note.text, style, _PREFIXES.get(note.level, ""))
+    if note.command:
+        # A terminal breaks it, so that it can be copied as one line.
+        text = Text(f"  {one_line(note.command)}", style="cyan")
+        console.print(text, soft_wrap=True)
 
 
 def _print(
@@ -128,6 +146,10 @@ def _show_table(
     columns, rows = turned(table) if table.turnable else (table.columns, shown(table))
     kept = rows if full else [*_most_important(rows)]
     grid, cut = _fitting_grid(columns, kept, console)
+    if cut and table.turnable:
+        columns, names = _numbered(columns)
+        _print(console, names, "")
+        grid, cut = _fitting_grid(columns, kept, console)
     console.print(grid)
     hints = list[str]()
     if len(kept) < len(rows):
@@ -139,6 +161,18 @@ def _show_table(
     for column in table.columns:
         if full and column.help:
             _print(console, f"{column.title}: {column.help}", "dim")
+
+
+def _numbered(columns: Sequence[TableColumn]) -> tuple[list[TableColumn], str]:
+    """Return the columns of models with numbers as titles, and the numbers with the names."""
+    numbered = list[TableColumn]()
+    names = list[str]()
+    for column in columns:
+        if column.numeric:
+            names.append(f"{len(names) + 1} {column.title}")
+            column = replace(column, title=str(len(names)))
+        numbered.append(column)
+    return numbered, " · ".join(names)
 
 
 def _most_important(rows: Sequence[ShownRow]) -> Iterator[ShownRow]:
