@@ -329,3 +329,35 @@ def test_an_unread_rate_itself_can_be_gated(gate: Gate) -> None:
     metric = ("--metric", "unparsed_rate", "--gate", "2")
     assert gate([empty(0.5)], [empty(0.5)], *metric).exit_code == 0
     assert gate([empty(0.1)], [empty(0.5)], *metric).exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--any", "--task", "hkmmlu"), "--any compares all tasks"),
+        (("--any", "--gate", "2"), "--any cannot be used with --gate"),
+        (("--dress", "hkmmlu,hkcanto_law", "--any"), "--dress cannot be used"),
+        (
+            ("--dress", "hkmmlu,hkcanto_law", "--task", "hkmmlu"),
+            "--dress cannot be used",
+        ),
+        (("--dress", "hkmmlu,hkcanto_law", "--gate", "2"), "--dress cannot be used"),
+        (("--undecided", "pass"), "--allow-differences need --gate"),
+    ],
+)
+def test_options_that_contradict_each_other_are_refused_before_a_log_is_read(
+    options: tuple[str, ...], said: str
+) -> None:
+    arguments = ["compare", "no-log", "nor-here", *options]
+    refused = CliRunner().invoke(app, arguments, env={"COLUMNS": "200"})
+    assert refused.exit_code == 2
+    assert said in " ".join(refused.output.split())
+
+
+@pytest.mark.parametrize(
+    "options", [("--any",), ("--task", "hkmmlu"), ("--dress", "hkmmlu,hkcanto_law")]
+)
+def test_an_option_alone_contradicts_nothing(options: tuple[str, ...]) -> None:
+    arguments = ["compare", "no-log", "nor-here", *options]
+    done = CliRunner().invoke(app, arguments, env={"COLUMNS": "200"})
+    assert "no-log" in done.output  # which is all that is wrong
