@@ -2,7 +2,10 @@
 
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from runpy import run_path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -108,3 +111,81 @@ def test_data_without_a_pin_is_called_floating_beside_every_score(
         at = LoadedTask(loaded.kind, loaded.samples, loaded.release, asked=loaded.asked)
         assert ("|data:floating-1234567|" in at.signature) == floats
         assert ("floating data" in at.remark) == floats
+
+
+def rows_of(
+    reader: str, folder: Path, files: Mapping[str, str], split: str = "test"
+) -> list[dict[str, Any]]:
+    """The rows that a set's own reader yields of some files, e.g. that of `ntrex:english_taiwan`."""
+    for name, text in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text, "utf-8")
+    home, _, function = reader.partition(":")
+    read = run_path(str(SETS / home / "rows.py"))[function]
+    return [*read(folder, split)]
+
+
+CANTONMT = {"test/yue.txt": "早晨\n飲茶\n", "test/en.txt": "Good morning\nHave tea\n"}
+NTREX = {
+    "newstest2019-src.eng.txt": "Good morning\nHave tea\n",
+    "newstest2019-ref.yue.txt": "早晨\n飲茶\n",
+    "newstest2019-ref.zho-TW.txt": "早安\n喝茶\n",
+}
+ENGLISH, CANTONESE, TAIWAN = (
+    ("Good morning", "Have tea"),
+    ("早晨", "飲茶"),
+    ("早安", "喝茶"),
+)
+
+
+@pytest.mark.parametrize(
+    ("reader", "files", "sources", "targets"),
+    [
+        ("cantonmt:cantonese_english", CANTONMT, CANTONESE, ENGLISH),
+        ("cantonmt:english_cantonese", CANTONMT, ENGLISH, CANTONESE),
+        ("ntrex:cantonese_english", NTREX, CANTONESE, ENGLISH),
+        ("ntrex:english_cantonese", NTREX, ENGLISH, CANTONESE),
+        ("ntrex:english_taiwan", NTREX, ENGLISH, TAIWAN),
+    ],
+)
+def test_a_line_is_translated_by_the_same_line_of_the_other_file(
+    tmp_path: Path,
+    reader: str,
+    files: Mapping[str, str],
+    sources: tuple[str, str],
+    targets: tuple[str, str],
+) -> None:
+    first, second = rows_of(reader, tmp_path, files)
+    assert first == {"source": sources[0], "target": targets[0]}
+    assert second == {"source": sources[1], "target": targets[1]}
+    assert rows_of(reader, tmp_path, files, "dev") == []
+    english = next(name for name in files if name.endswith(("en.txt", "eng.txt")))
+    with pytest.raises(ValueError, match="argument 2 is"):
+        rows_of(reader, tmp_path, {**files, english: "Good morning\n"})
+
+
+def test_a_sentence_of_g2p_has_the_line_of_its_own_jyutping(tmp_path: Path) -> None:
+    text = "搭電車\ndaap3 din6 ce1\n\n落雨\nlok6 jyu5\n"
+    files = {"jyutping_sentences.txt": text}
+    assert rows_of("to_jyutping_tests:rows", tmp_path, files) == [
+        {"sentence": "搭電車", "jyutping": "daap3 din6 ce1"},
+        {"sentence": "落雨", "jyutping": "lok6 jyu5"},
+    ]
+    assert rows_of("to_jyutping_tests:rows", tmp_path, files, "dev") == []
+
+
+def test_a_marked_character_has_the_line_of_its_own_reading(tmp_path: Path) -> None:
+    files = {
+        "b.sent": "▁行▁山\n銀▁行▁\n",
+        "b.lb": "haang4\nhong4\n",
+        "a.sent": "▁重▁慶\n",
+        "a.lb": "cung4\n",
+    }
+    assert rows_of("yue_g2p:rows", tmp_path, files) == [
+        {"subject": "a", "id": 1, "question": "▁重▁慶", "answer": "cung4"},
+        {"subject": "b", "id": 1, "question": "▁行▁山", "answer": "haang4"},
+        {"subject": "b", "id": 2, "question": "銀▁行▁", "answer": "hong4"},
+    ]
+    assert rows_of("yue_g2p:rows", tmp_path, files, "dev") == []
+    with pytest.raises(ValueError, match="shorter"):
+        rows_of("yue_g2p:rows", tmp_path, {**files, "b.lb": "haang4\n"})
