@@ -3,6 +3,8 @@
 from dataclasses import replace
 from datetime import timedelta
 
+import numpy as np
+
 from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.results.logs.joining import joined_runs
 from hkcanto_tasks.results.runs import Items, SkippedLog
@@ -95,3 +97,21 @@ def test_the_larger_run_goes_before_a_part_of_it_even_if_it_did_not_finish():
     again = replace(larger, status="cancelled", created=larger.created + DAY)
     (kept,) = joined_runs([larger, again], [])
     assert kept.status == "success"
+
+
+def test_a_copy_has_the_log_the_model_the_signature_the_items_and_the_values():
+    nan = float("nan")
+    run = replace(a_run("hkmmlu", {"acc": [1, 0], "judged": [1, nan]}), log_id="5bKc")
+    values, right = run.items.values, np.array([1.0, 1])
+    assert run.is_copy_of(replace(run, label="copy", settings=()))
+    for other in (
+        replace(run, log_id="7xYz"),
+        replace(run, model="another"),
+        changed(run, version="99"),
+        replace(run, items=replace(run.items, ids=("a", "b"))),
+        replace(run, items=replace(run.items, values={**values, "acc": right})),
+        replace(run, items=replace(run.items, values={"acc": values["acc"]})),
+    ):
+        assert not run.is_copy_of(other)
+    unknown = replace(run, log_id="")
+    assert not unknown.is_copy_of(unknown)

@@ -20,6 +20,7 @@ from hkcanto_lm_eval import task_path
 from hkcanto_tasks.catalogue import named_tasks
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.commands import doctor
+from hkcanto_tasks.commands.findings import Finding, print_findings
 from hkcanto_tasks.describing import describe, inspect_name
 
 from .declaring import QUIZ
@@ -587,3 +588,20 @@ def test_a_log_that_is_not_there_is_named_without_a_traceback() -> None:
 @pytest.mark.realdata
 def test_the_real_release_verifies() -> None:
     assert "files are as recorded" in hkcanto("data", "verify", "hkcanto")
+
+
+def test_findings_show_one_detail_or_all_and_a_command_once(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    findings = [
+        Finding(False, "Two files are missing.", ["a.csv", "b.csv", "c.csv"], "fetch"),
+        Finding(True, "Rows are as published.", ["3 rows"], "fetch"),
+    ]
+    print_findings(findings, full=False)
+    shown = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert shown[1:3] == ["a.csv", "… and 2 more"]
+    assert shown[4:] == ["3 rows", "next: fetch"]
+    print_findings(findings, full=True)
+    shown = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert shown[1:4] == ["a.csv", "b.csv", "c.csv"]
+    assert shown[5:] == ["3 rows", "next: fetch"]

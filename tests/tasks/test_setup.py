@@ -1,8 +1,12 @@
 """Equal tasks have equal signatures, however they were requested."""
 
+import logging
 import re
 from typing import Any
 
+import pytest
+
+from hkcanto_tasks.printable import warn_once
 from hkcanto_tasks.signing import signature_of
 from hkcanto_tasks.tasks import load_task, task_as_run
 
@@ -78,3 +82,21 @@ def test_a_chain_of_thought_has_the_number_of_examples_that_its_variant_has() ->
         == task_as_run("tmmluplus_gen_cot").shots
         == 5
     )
+
+
+def test_a_misspelt_variable_is_named_and_no_known_one(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    warn_once.cache_clear()
+    monkeypatch.setenv("HKCANTO_REVISION_TMMLUPLUS", "v1.0")
+    monkeypatch.setenv("HKCANTO_REVISION_TMMLUPLUS_COT", "main")
+    monkeypatch.setenv("HKCANTO_TEST_ANYTHING", "1")
+    monkeypatch.setenv("HKCANTO_REVISION_TMMLUPLUSS", "v1.0")
+    monkeypatch.setenv("ANOTHER_PACKAGES", "1")
+    with caplog.at_level(logging.WARNING, "hkcanto"):
+        load_task("hkcanto_g2p")
+    named = [text for text in caplog.messages if "nothing reads it" in text]
+    (warning,) = [text for text in named if "TMMLUPLUS" in text]
+    assert warning.startswith("HKCANTO_REVISION_TMMLUPLUSS is set, but nothing reads")
+    assert "HKCANTO_REVISION_TMMLUPLUS?" in warning
+    assert not [text for text in named if "TEST_" in text or "PACKAGES" in text]
