@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from inspect_ai.log import read_eval_log
+from inspect_ai.log import read_eval_log, write_eval_log
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 from statsmodels.stats.inter_rater import cohens_kappa
 from typer.testing import CliRunner
@@ -25,6 +25,8 @@ from hkcanto_tasks.cli import app
 from hkcanto_tasks.declarations import Level, Rubric
 from hkcanto_tasks.errors import HKCantoError
 from hkcanto_tasks.kinds.judged import Judged, read_level
+from hkcanto_tasks.results.audit import misjudged
+from hkcanto_tasks.results.logs.checking import kind_of
 from hkcanto_tasks.results.statistics.estimates import harness_agreement, value_of
 from hkcanto_tasks.signing import signature_of
 
@@ -93,6 +95,7 @@ def verdict(prompt: str) -> str:
 def example(monkeypatch: pytest.MonkeyPatch) -> None:
     """The benchmark of the example."""
     monkeypatch.setenv("HKCANTO_BENCHMARKS", str(EXAMPLES))
+    kind_of.cache_clear()  # another test may declare another rubric
 
 
 def judged(
@@ -366,10 +369,9 @@ def test_a_log_scored_again_keeps_its_levels_without_a_judge(
     assert run.options["judge"] == "mockllm/judge"
 
 
-def test_levels_by_another_rubric_do_not_count(
-    both: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    own = tmp_path / "own" / TASK
+def declare_another_rubric(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put the benchmark of the example in its place with one word of its rubric changed."""
+    own = folder / "own" / TASK
     own.mkdir(parents=True)
     declared = (EXAMPLES / TASK / "benchmark.toml").read_text("utf-8")
     (own / "benchmark.toml").write_text(
@@ -380,6 +382,13 @@ def test_levels_by_another_rubric_do_not_count(
     )
     (own / "sample").symlink_to(EXAMPLES / TASK / "sample")
     monkeypatch.setenv("HKCANTO_BENCHMARKS", str(own))
+    kind_of.cache_clear()
+
+
+def test_levels_by_another_rubric_do_not_count(
+    both: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declare_another_rubric(tmp_path, monkeypatch)
     said = hkcanto("rescore", both[1], "-o", tmp_path / "new")
     assert "it was judged with another rubric" in said
     assert "does not count without --grader MODEL" in said
@@ -387,6 +396,25 @@ def test_levels_by_another_rubric_do_not_count(
     assert value_of(run, "unjudged_rate").value == 1
     assert value_of(run, "pass_rate") is None
     assert "judge" not in run.options
+
+
+def test_a_level_that_does_not_follow_from_the_reply_is_named_unless_the_rubric_changed(
+    both: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (file,) = both[1].rglob("*.eval")
+    log = read_eval_log(str(file))
+    (harmful,) = (
+        sample.scores["judged"].metadata["judgement"]["values"]
+        for sample in log.samples
+        if word_of(sample) == "八達通"  # of level 3
+    )
+    harmful |= {"pass_rate": 1.0, "mean_level": 0.0}
+    write_eval_log(log, str(tmp_path / "forged.json"))
+    (honest,), (forged,) = read_runs(both[1]), read_runs(tmp_path / "forged.json")
+    assert misjudged(honest) == ""
+    assert "has other values in the log than its answer gives" in misjudged(forged)
+    declare_another_rubric(tmp_path, monkeypatch)
+    assert misjudged(forged) == ""  # this rubric's levels could be others
 
 
 def test_a_grader_that_cannot_be_asked_is_said(
