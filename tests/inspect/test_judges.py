@@ -462,6 +462,8 @@ def test_the_last_object_counts_whatever_is_written_around_it(
         "<think>Perhaps DRAFT? No.</think>FINAL",
         "最初我諗 DRAFT，但係應該係 FINAL",
         "{DRAFT} { [ FINAL",
+        "{FINAL}",
+        "LINES",
     ]
 
     def writes(form: str) -> Model:
@@ -469,7 +471,9 @@ def test_the_last_object_counts_whatever_is_written_around_it(
             code = code_of(messages[0].text)
             final = json.dumps({"code": code, **labels(error("佢哋"))}, indent=1)
             draft = json.dumps({"code": code, **labels()})
-            return form.replace("DRAFT", draft).replace("FINAL", final)
+            lines = final.replace('"reason": "', '"reason": "\n')
+            reply = form.replace("DRAFT", draft).replace("FINAL", final)
+            return reply.replace("LINES", lines)
 
         return model(script)
 

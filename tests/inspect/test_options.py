@@ -1,5 +1,6 @@
 """A mistake in `-T` is named, with the options that exist."""
 
+import logging
 import os
 import subprocess
 import sys
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hkcanto import tasks
+from hkcanto import _registry, tasks
 from hkcanto_tasks.errors import CatalogueError, OptionError
 
 from ..cases import named
@@ -95,3 +96,41 @@ def test_a_task_that_does_not_exist_gets_a_suggestion() -> None:
 def test_log_likelihood_is_sent_to_lm_eval() -> None:
     with pytest.raises(OptionError, match=r"run it in lm-eval, or hkmmlu here"):
         tasks.run("hkmmlu_mc")
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("inspect eval hkcanto/hkmmllu", "No task hkcanto/hkmmllu. Did you mean"),
+        ("inspect eval hkcanto/hkcanto_law", "Did you mean hkcanto/law?"),
+        ("inspect eval hkcanto/law hkcanto/g2q", "No task hkcanto/g2q."),
+        ("inspect eval hkcanto/run -T task=x", ""),
+        ("inspect eval hkcanto/law --model hkcanto/pycantonese", ""),
+        ("inspect eval hkcanto/law", ""),
+        ("inspect eval my/hkmmllu", ""),
+        ("my_program.py eval hkcanto/hkmmllu", ""),
+    ],
+)
+def test_an_unknown_task_in_inspects_command_has_a_suggestion(
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    command: str,
+    says: str,
+) -> None:
+    monkeypatch.setattr(sys, "argv", command.split())
+    with caplog.at_level(logging.WARNING, "hkcanto"):
+        _registry._hint_at_unknown_tasks()
+    assert says in caplog.text
+    assert len(caplog.messages) == bool(says)
+
+
+def test_a_command_without_our_tasks_does_not_read_the_catalogue(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def read(**_: object) -> None:
+        pytest.fail("the catalogue was read")
+
+    monkeypatch.setattr(_registry, "named_tasks", read)
+    for command in ("inspect eval gsm8k", "python train.py hkcanto/law"):
+        monkeypatch.setattr(sys, "argv", command.split())
+        _registry._hint_at_unknown_tasks()

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hkcanto_tasks.cli import app
-from hkcanto_tasks.results.reports.any_rescored import letter_of
+from hkcanto_tasks.results.reports.any_rescored import _item_of_sample, letter_of
 
 from .harness_runs import AnsweringLM, answering_model, run_inspect, run_lm_eval
 
@@ -181,6 +181,71 @@ def test_logs_of_inspect_say_all(tmp_path: Path) -> None:
     counts = fates(content)
     assert counts["refused"] == counts["empty"] == counts["undecided"] == 1
     assert comparison["a"] < comparison["b"]
+
+
+def sample(**changes: Any) -> dict[str, Any]:
+    """A sample of Inspect whose right answer is B, and B was chosen."""
+    response = {"message": {"content": "ANSWER: B"}, "stop_reason": "stop"}
+    whole = {
+        "id": 7,
+        "input": [{"role": "system", "content": "!"}, {"role": "user", "content": "?"}],
+        "choices": ["甲", "乙"],
+        "target": "B",
+        "output": {"choices": [response]},
+        "scores": {"choice": {"value": "C", "answer": "B"}, "other": {"value": "I"}},
+    }
+    return whole | changes
+
+
+def test_a_sample_of_inspect_is_an_item_with_what_its_scorer_read() -> None:
+    item = _item_of_sample(sample())
+    assert item is not None
+    assert (item.id, item.question, item.target) == ("7", "?", "B")
+    assert item.options == {"A": "甲", "B": "乙"}
+    assert (item.response, item.is_cut) == ("ANSWER: B", False)
+    assert (item.logged, item.harness_answer) == (1, "B")
+    unscored = _item_of_sample(sample(input="？", scores=None))
+    assert unscored is not None
+    assert unscored.question == "？"
+    assert (unscored.logged, unscored.harness_answer) == (None, "")
+
+
+@pytest.mark.parametrize(
+    ("output", "response", "is_cut"),
+    [
+        ({"message": {"content": "B"}, "stop_reason": "max_tokens"}, "B", True),
+        ({"message": {"content": "B"}, "stop_reason": "model_length"}, "B", True),
+        ({"message": {"content": None}}, "", False),
+        ({"message": {}}, "", False),
+        ({"stop_reason": "stop"}, "", False),
+        (None, None, False),
+    ],
+)
+def test_a_response_of_inspect_may_be_cut_off_empty_or_missing(
+    output: dict[str, Any] | None, response: str | None, is_cut: bool
+) -> None:
+    item = _item_of_sample(sample(output={"choices": [output] if output else []}))
+    assert item is not None
+    assert (item.response, item.is_cut) == (response, is_cut)
+    failed = _item_of_sample(sample(error={"message": "timeout"}))
+    assert failed is not None
+    assert failed.response is None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"choices": None},
+        {"choices": [], "target": "A"},
+        {"target": "E"},
+        {"target": "丙"},
+        {"choices": [str(number) for number in range(11)]},  # letters end at J
+    ],
+)
+def test_a_sample_without_choices_and_one_of_them_right_is_no_item(
+    changes: dict[str, Any],
+) -> None:
+    assert _item_of_sample(sample(**changes)) is None
 
 
 def test_other_logs_are_refused_by_name(

@@ -9,6 +9,7 @@ from statsmodels.stats.proportion import confint_proportions_2indep, proportion_
 
 from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.figures import Pair
+from hkcanto_tasks.results.reports import standings as standing_module
 from hkcanto_tasks.results.reports.standings import (
     Standing,
     TableWithRuns,
@@ -269,6 +270,21 @@ def test_a_rank_in_translation_has_that_of_a_copy_beside_it() -> None:
     without = standing("hkmmlu_2", "Avg. C to M", unknown)
     assert without.ranks is None
     assert "a copy cannot be ranked beside it" in without.figure.note
+    # A copy of nothing would count as a bad translation.
+    one_unknown = [*pairs[1:], Pair(source, target, "")]
+    partly = replace(run, items=replace(run.items, pairs=one_unknown))
+    assert standing("hkmmlu_2", "Avg. C to M", partly).copy_rank is None
+
+
+def test_a_copy_shares_the_better_rank_with_an_equal_model(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sentence = "我哋去咗海邊睇日落啊"
+    pairs = [Pair(sentence, sentence, sentence)] * 3
+    run = a_run("hkmmlu_translation_yue_zh", {}, label="mine", pairs=pairs)
+    copied = standing("hkmmlu_2", "Avg. C to M", run).figure.value
+    monkeypatch.setattr(standing_module, "_scores", lambda *_: [copied, copied, 0.0])
+    assert standing("hkmmlu_2", "Avg. C to M", run).copy_rank == 1
 
 
 def test_models_that_have_no_figure_in_a_column_do_not_count_in_it() -> None:

@@ -7,21 +7,25 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import termios
 from importlib.metadata import version
 from pathlib import Path
 
+import msgspec
 import pytest
 from rich.cells import cell_len
 from typer.testing import CliRunner
 
 from hkcanto import tasks
 from hkcanto_lm_eval import task_path
-from hkcanto_tasks.catalogue import named_tasks
+from hkcanto_tasks.catalogue import find_benchmark, named_tasks
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.commands import doctor
+from hkcanto_tasks.commands.autoload import FILES
 from hkcanto_tasks.commands.findings import Finding, print_findings
-from hkcanto_tasks.describing import describe, inspect_name
+from hkcanto_tasks.data.releases import HubDataset
+from hkcanto_tasks.describing import describe, inspect_name, origin
 
 from .declaring import QUIZ
 
@@ -189,6 +193,17 @@ def test_show_tells_all_of_a_task() -> None:
         assert text in output, text
     figures = output.partition("Figures, the headline first\n")[2]
     assert figures.startswith("acc ")
+
+
+def test_show_says_what_specifies_a_task_and_which_revision_its_data_is() -> None:
+    shown = " ".join(hkcanto("show", "cantonmt_yue_en").split())
+    assert "processed_data/test/en.txt and yue.txt; prompt by hkcanto." in shown
+    assert "github.com/kenrickkung/CantoneseTranslation, e0ab287 " in shown
+    revision = "0123456789abcdef0123456789abcdef01234567"
+    pinned = HubDataset("someone/quiz", revision=revision)
+    benchmark = msgspec.structs.replace(find_benchmark("gsm8k_cantonese"), hub=pinned)
+    published = origin(benchmark)["published"]
+    assert published == "huggingface.co/datasets/someone/quiz, 0123456"
 
 
 def test_show_takes_names_of_inspect() -> None:
@@ -605,3 +620,25 @@ def test_findings_show_one_detail_or_all_and_a_command_once(
     shown = [line.strip() for line in capsys.readouterr().out.splitlines()]
     assert shown[1:4] == ["a.csv", "b.csv", "c.csv"]
     assert shown[5:] == ["3 rows", "next: fetch"]
+
+
+def test_autoload_writes_files_and_removes_them_unless_they_are_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sysconfig, "get_path", lambda _: str(tmp_path))
+    for switch, does, files in (
+        ("on", "Written into", FILES),
+        ("on", "Written into", FILES),
+        ("off", "Removed from", {}),
+        ("off", "Removed from", {}),
+    ):
+        assert does in hkcanto("autoload", switch)
+        written = {path.name: path.read_text("utf-8") for path in tmp_path.iterdir()}
+        assert written == files
+    installed = tmp_path / "hkcanto_lm_eval-1.0.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Name: hkcanto-lm-eval\nVersion: 1.0\n", "utf-8")
+    assert "is installed already" in hkcanto("autoload", "on")
+    refused = hkcanto("autoload", "off", status=1)
+    assert "pip uninstall hkcanto-lm-eval" in refused
+    assert [*tmp_path.iterdir()] == [installed]

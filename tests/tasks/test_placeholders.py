@@ -34,6 +34,13 @@ def test_any_column_fills_a_placeholder_of_its_name_or_a_declared_one(
         assert prompts() == ["全部人都返咗。\n邊個返咗？"]
 
 
+def test_a_blank_cell_of_one_of_several_columns_is_shown_blank(quiz: Quiz) -> None:
+    more = f'{AB}\ncolumns = {{ hint = ["hint", "note"] }}'
+    for name in ("hint", "note"):
+        quiz(more, {**ROW, name: ""}, question="[{hint}]{question}")
+        assert prompts() == ["[]邊個返咗？"]
+
+
 def test_every_text_of_a_prompt_is_filled_for_its_row(quiz: Quiz) -> None:
     second = {**ROW, "passage": "冇人返。", "task": "揀一個"}
     quiz(

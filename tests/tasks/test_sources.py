@@ -6,11 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from hkcanto_tasks.benchmark_files import read_benchmark
 from hkcanto_tasks.catalogue import find_benchmark
-from hkcanto_tasks.data.fetch import Problem
+from hkcanto_tasks.data.fetch import HubFolder, Problem
 from hkcanto_tasks.data.locating import locate
 from hkcanto_tasks.data.releases import (
     GitHubRelease,
@@ -464,3 +465,22 @@ def test_the_users_own_links_are_followed(
     (local / "release").rename(tmp_path / "elsewhere")
     (local / "release").symlink_to(tmp_path / "elsewhere")
     assert locate(release).verify() == []
+
+
+def test_the_hub_is_asked_in_one_order_for_each_path_that_nothing_else_allows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # With another order, the cache would hold the data of another request.
+    monkeypatch.delenv("HKCANTO_DATA")
+    monkeypatch.setenv("HKCANTO_CACHE", str(tmp_path))
+    benchmark = find_benchmark("hkmmlu")
+    narrow = HubDataset("someone/hkmmlu", allow=("README.md", "*.csv"))
+    folder = locate(msgspec.structs.replace(benchmark, hub=narrow))
+    assert isinstance(folder, HubFolder)
+    assert folder._allow == (
+        "README.md",
+        "*.csv",
+        "**.jsonl",
+        "*/dev/0000.parquet",
+        "*/test/0000.parquet",
+    )
