@@ -377,8 +377,7 @@ class LoadedTask:
             folder=name,
         )
         folder = locate(benchmark)
-        task = replace(self.task, benchmark=benchmark)
-        release = ReleaseRows(folder, task, self.kind.headerless)
+        release = ReleaseRows(folder, self.task, self.kind.headerless)
         return release, f"{name}@{folder.revision()}"
 
     @property

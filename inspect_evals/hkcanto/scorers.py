@@ -22,7 +22,6 @@ from inspect_ai.scorer import (
 from inspect_ai.solver import TaskState
 
 from hkcanto_metrics.choice import read_choice
-from hkcanto_metrics.reasoning import split_reasoning
 from hkcanto_tasks.adapters.cut_off import FIRST, CutOff
 from hkcanto_tasks.kinds.judged import Judged
 from hkcanto_tasks.samples import Sample
@@ -115,8 +114,7 @@ def choice() -> Scorer:
                 f"hkcanto/choice: sample {state.sample_id} has {len(options)} choices and the "
                 f"target {target.text!r}. It needs samples with choices, and a letter as target."
             )
-        parts = split_reasoning(state.output.completion, reasoning_of(state.output))
-        reading = read_choice(parts.answer, options, state.input_text)
+        reading = read_choice(state.output.completion, options, state.input_text)
         return Score(
             value=CORRECT if reading.letter == target.text else INCORRECT,
             answer=reading.letter or "",

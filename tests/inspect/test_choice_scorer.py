@@ -1,8 +1,10 @@
 """`hkcanto/choice`: our answer extraction for a task that is not ours."""
 
+import asyncio
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,7 +12,8 @@ from inspect_ai import Task
 from inspect_ai import score as score_log
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import read_eval_log
-from inspect_ai.scorer import choice
+from inspect_ai.model import ModelOutput
+from inspect_ai.scorer import Target, choice
 from inspect_ai.solver import generate, multiple_choice
 
 from hkcanto.scorers import choice as ours
@@ -102,3 +105,44 @@ def test_a_run_is_scored_in_this_process(tmp_path: Path) -> None:
     read = [each.scores["hkcanto_choice"] for each in log.samples]
     assert [each.answer for each in read] == ["A", "C", ""]
     assert [each.value for each in read] == ["C", "C", "I"]
+
+
+def scored(response: str, options: list[str], target: str, question: str = "") -> Any:
+    """The score of one response, without a run."""
+    state: Any = SimpleNamespace(
+        choices=[SimpleNamespace(value=text) for text in options],
+        output=ModelOutput.from_content("model", response),
+        input_text=question,
+        sample_id=7,
+    )
+    return asyncio.run(ours()(state, Target(target)))
+
+
+def test_a_question_for_what_is_wrong_turns_the_reading_round() -> None:
+    options = ["Lantau is an island.", "Kowloon is an island."]
+    asked = scored("B is wrong.", options, "B", "Which statement is false?")
+    assert (asked.value, asked.answer) == ("C", "B")
+    assert scored("B is wrong.", options, "B", "Which is true?").value == "I"
+
+
+def test_reasoning_is_no_answer_and_nothing_read_has_a_reason() -> None:
+    thought = scored("<think>Surely B.</think>A", ["3", "4"], "B")
+    assert (thought.value, thought.answer, thought.reason) == ("I", "A", None)
+    assert thought.explanation == "Read as A: bare."
+    empty = scored("", ["3", "4"], "B")
+    assert (empty.value, empty.answer, empty.reason) == ("I", "", "no_response")
+    assert empty.explanation == "Read as no letter: none: empty."
+    cut = scored("<think>Surely B. Or", ["3", "4"], "B")
+    assert (cut.value, cut.answer, cut.reason) == ("I", "", "no_response")
+    assert cut.explanation == "Read as no letter: none: cut off."
+
+
+@pytest.mark.parametrize(
+    ("options", "target"), [(["3"], "A"), ([], "A"), (["3", "4"], "C")]
+)
+def test_two_choices_and_a_letter_among_them_are_needed(
+    options: list[str], target: str
+) -> None:
+    needed = f"sample 7 has {len(options)} choices and the target '{target}'"
+    with pytest.raises(ValueError, match=needed):
+        scored("A", options, target)

@@ -9,7 +9,7 @@ import pytest
 from inspect_ai import eval as inspect_eval
 from inspect_ai.model import GenerateConfig, Model, ModelOutput, ModelUsage, get_model
 
-from hkcanto import scorers, tasks
+from hkcanto import scorers, solvers, tasks
 from hkcanto_tasks import read_runs
 
 from ..cases import named
@@ -218,6 +218,28 @@ def test_an_answer_inside_a_block_that_the_template_opened_is_none(
     assert score.metadata["judgement"]["reason"] == reason
     (run,) = read_runs(tmp_path).runs
     assert [*run.items.reasons] == [reason]
+
+
+@pytest.mark.parametrize(("reasoning", "warnings"), [(False, 1), (True, 0)])
+def test_a_limit_without_room_for_reasoning_is_warned_of_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reasoning: bool, warnings: int
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(solvers._log, "warning", said.append)
+    output = ModelOutput.from_content("m", "A")
+    output.usage = ModelUsage()  # otherwise, Inspect downloads a tokenizer to count
+    model = get_model("mockllm/model", custom_outputs=[output] * 3, memoize=False)
+    model.api.tokenizer = OpensReasoning()
+    inspect_eval(
+        tasks.hkmmlu(reasoning=reasoning),
+        model=model,
+        limit=3,
+        log_dir=str(tmp_path),
+        **UNWATCHED,
+    )
+    found = [text for text in said if "the chat template has a reasoning block" in text]
+    assert len(found) == warnings
+    assert all(text.startswith("hkmmlu: ") and "-T reasoning" in text for text in found)
 
 
 class OpensReasoning:

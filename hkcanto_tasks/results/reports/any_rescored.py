@@ -263,7 +263,7 @@ def letter_of(value: Any, options: Mapping[str, str]) -> str:
     text = str(value).strip()
     letters = [letter for letter, option in options.items() if option.strip() == text]
     letter = text.strip("().: ").upper()
-    if letter in options and len(letter) == len(text.strip("().: ")):
+    if letter in options:
         letters.append(letter)
     if isinstance(value, int) and 0 <= value < len(options):
         letters.append([*options][value])

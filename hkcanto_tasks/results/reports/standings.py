@@ -335,7 +335,7 @@ def _copy_rank(
         return None
     (run,) = runs
     pairs = [Pair(pair.source, pair.reference, pair.source) for pair in run.items.pairs]
-    if not any(pair.source for pair in pairs):
+    if not all(pair.source for pair in pairs):
         return None
     copied = corpus_value(run.figures[column.metric], pairs, language_of(run.kind.task))
     better = [score for score in _scores(table, column) if score > copied]
