@@ -871,6 +871,9 @@ def test_traps_of_data_formats() -> None:
     assert not holds("data_format", "a,b\n1,2,3", form="csv")
     assert not holds("data_format", "一行,而已", form="csv")
     assert holds("data_format", 'a,b\n"1,2",3', form="csv")
+    assert not holds("data_format", "菜\n魚", form="csv")
+    assert not holds("data_format", 'a,b\n"1"2,3', form="csv")
+    assert not holds("data_format", 'a,"b\nc"', form="csv")  # one row on two lines
     assert not holds("json_depth", "{" * 9, exactly=9)
     assert holds("json_depth", '{"a": {}, "b": [[1]]}', exactly=3)
 

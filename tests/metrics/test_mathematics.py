@@ -33,6 +33,7 @@ def test_only_a_formula_that_is_given_as_the_answer_is_read() -> None:
         ("可能係 $5$", ""),
         ("答案：唔係 $5$", ""),
         ("答案：$5$ 或 6", ""),
+        ("答案：$x$、$y$", ""),
         ("The answer is probably five.", ""),
         ("答案：五", ""),
         (r"答案：$\angle ABC$", ""),

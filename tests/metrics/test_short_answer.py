@@ -43,7 +43,13 @@ def test_exact_match_and_f1() -> None:
 
 
 def test_scripts_are_folded_if_that_is_declared() -> None:
-    assert score_short_answer("金钟", ["金鐘"], fold_scripts=True).exact_match == 1
+    for text, accepted in [("金钟", "金鐘"), ("金鐘", "金钟")]:
+        score = score_short_answer(text, [accepted], fold_scripts=True)
+        assert score.exact_match == 1
+
+
+def test_the_compared_text_has_no_space_around_it() -> None:
+    assert score_short_answer(" 金鐘\n", ["金鐘"]).answer == "金鐘"
 
 
 def test_what_a_response_announces_is_its_answer() -> None:

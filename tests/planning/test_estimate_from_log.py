@@ -236,6 +236,19 @@ def test_log_likelihoods_are_asked_once_for_each_letter(tmp_path: Path) -> None:
     assert row["requests"] == counted["requests"]
     assert row["prompt_tokens"] == pytest.approx(counted["prompt_tokens"])
     assert row["answer_tokens"]["value"] == 0
+    assert row["answer_tokens"]["low"] is row["answer_tokens"]["high"] is None
+
+
+def test_a_whole_run_leaves_no_tokens_to_estimate(tmp_path: Path) -> None:
+    from hkcanto import tasks
+
+    log = run_inspect(tmp_path, tasks.law(), model=counting())
+    row, _ = estimated("hkcanto_law", "--from", log)
+    items = len(load_task("hkcanto_law").samples)
+    assert row["from"] == f"{items} of {items}"
+    tokens = row["answer_tokens"]
+    assert tokens["value"] == pytest.approx(7 * items)
+    assert tokens["low"] is tokens["high"] is None
 
 
 def test_models_are_rows_of_their_own(tmp_path: Path) -> None:

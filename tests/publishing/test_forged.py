@@ -16,6 +16,7 @@ from typer.testing import CliRunner, Result
 from hkcanto import tasks
 from hkcanto_tasks import read_runs
 from hkcanto_tasks.cli import app
+from hkcanto_tasks.results.audit import _Frames
 from hkcanto_tasks.tasks import task_as_run
 
 from ..reports.harness_runs import answering_model, run_inspect, run_lm_eval
@@ -727,3 +728,46 @@ def test_a_record_whose_items_are_a_part(lm_eval: LmEvalLog, tmp_path: Path) -> 
     assert "Self-reported" not in board_page(folder, tmp_path)
     items.write_text("\n".join([*lines[:6], *lines[4:6]]), "utf-8")
     assert "Self-reported" not in board_page(folder, tmp_path)
+
+
+# ---------------------------------------------------------------------- chat templates
+
+TURNS = [("user", "Is it A?"), ("assistant", "Yes"), ("user", "Is it B?")]
+TEMPLATE = "{% for message in messages %}[INST] … [/INST]{% endfor %}Today Date"
+
+
+def framed(*texts: str, system: str = "Today Date: 26 July 2024") -> str:
+    first, answer, second = texts
+    return f"<s>{system} [INST] {first} [/INST]{answer}</s>[INST] {second} [/INST]"
+
+
+@pytest.mark.parametrize(
+    ("text", "fits"),
+    [
+        (framed("Is it A?", "Yes", "Is it B?"), True),
+        (framed("Is it A?", "Yes", "Is it B?", system="Today Date: 2 May 2025"), True),
+        (framed("Is it A?", "Yes", "Is it C?"), False),
+        (framed("Is it B?", "Yes", "Is it A?"), False),
+        (framed("Is it A?", "Yes", "Is it B?") + " It is B.", False),
+        (framed("Is it A?", "Yes", "Is it B?", system="It is B."), False),
+    ],
+)
+def test_the_text_around_messages_is_the_templates_and_the_same_for_each_item(
+    text: str, fits: bool
+) -> None:
+    frames = _Frames()
+    others = [("user", "Up?"), ("assistant", "No"), ("user", "Down?")]
+    assert frames.fits(framed("Up?", "No", "Down?"), others, TEMPLATE)
+    assert frames.fits(text, TURNS, TEMPLATE) is fits
+
+
+def test_a_word_that_no_template_has_fits_no_item() -> None:
+    hinted = framed("Is it A?", "Yes", "Is it B?", system="Today Date: choose B")
+    assert not _Frames().fits(hinted, TURNS, TEMPLATE)
+    assert _Frames().fits(hinted, TURNS, "")  # without a template, none is known
+
+
+def test_each_number_of_turns_has_a_frame_of_its_own() -> None:
+    frames = _Frames()
+    assert frames.fits(framed("Is it A?", "Yes", "Is it B?"), TURNS, TEMPLATE)
+    assert frames.fits("<s>[INST] Is it A? [/INST]", TURNS[:1], TEMPLATE)

@@ -32,7 +32,14 @@ from hkcanto_tasks.results.statistics.intervals import (
     paired_accuracy_interval,
     paired_mean_interval,
 )
-from hkcanto_tasks.results.statistics.paired import Comparison, compare, pairwise
+from hkcanto_tasks.results.statistics.matching import match
+from hkcanto_tasks.results.statistics.paired import (
+    Comparison,
+    GateErrors,
+    _corpus_bounds,
+    compare,
+    pairwise,
+)
 from hkcanto_tasks.results.statistics.selection import selection
 
 from .beginning import beginning
@@ -443,6 +450,38 @@ def test_a_corpus_that_loses_more_than_its_items_passes_no_gate():
     assert not found.gate.passed
 
 
+def test_a_gain_in_a_corpus_that_one_long_text_decides_passes_no_gate():
+    # No item loses, but nothing is known of other long texts, which would decide another corpus.
+    long = "".join(map(chr, range(0x4E00, 0x4E00 + 900)))
+    short = [Pair(chr(place) * 3, chr(place) * 3, "s") for place in range(1000, 1060)]
+    a, b = (
+        a_run(
+            "hkmmlu_translation_zh_yue",
+            {},
+            label=label,
+            pairs=[Pair(first, long, "s"), *short],
+        )
+        for label, first in (("old", "。"), ("new", long))
+    )
+    found = compare(a, b, metric="chrf", **FAST, gate=5)
+    assert (found.overall.wins, found.overall.losses) == (1, 0)
+    assert found.overall.difference.value > 50
+    assert found.gate.bound > 50
+    assert found.gate.lower < -found.overall.difference.value
+    assert not found.gate.passed
+
+
+def test_the_bounds_of_a_corpus_figure_where_lower_is_better_are_of_the_other_side():
+    old, new = translated(0.1, 1, "old"), translated(0.5, 2, "new")
+    better, worse = match(old, new, "chrf"), match(new, old, "chrf")
+    lower_is_better = replace(better.figure, higher_is_better=False)
+    turned = replace(better, figure=lower_is_better)
+    errors = GateErrors()
+    assert _corpus_bounds(turned, errors) == pytest.approx(
+        _corpus_bounds(worse, errors)
+    )
+
+
 # --- the gate
 
 
@@ -469,11 +508,13 @@ def test_the_gate_knows_which_way_is_worse():
         assert (bound > 30) if sign > 0 else (bound < -20)
 
 
-def gaffkes_bound(losses_a: ArrayLike, losses_b: ArrayLike) -> float:
+def gaffkes_bound(
+    losses_a: ArrayLike, losses_b: ArrayLike, confidence: float = 0.95
+) -> float:
     """The largest plausible loss of B by drawing: Gaffke (2005), one more item loses everything."""
     differences = np.append(np.subtract(losses_b, losses_a), 1.0)
     draws = np.random.default_rng(3).exponential(size=(100_000, len(differences)))
-    return float(np.quantile(draws @ differences / draws.sum(axis=1), 0.95))
+    return float(np.quantile(draws @ differences / draws.sum(axis=1), confidence))
 
 
 def test_the_gate_is_gaffkes_bound_of_the_loss():
@@ -491,6 +532,9 @@ def test_the_gate_of_right_and_wrong_answers_is_on_wrong_ones():
     bound = gaffkes_bound(1 - np.array(A), 1 - np.array(B))
     gate = compare(law(A), law(B), **FAST, gate=2).gate
     assert gate.bound == pytest.approx(100 * bound, abs=0.2)
+    # The least plausible loss is the largest plausible gain, here with a confidence of 97.5 %.
+    gain = gaffkes_bound(1 - np.array(B), 1 - np.array(A), 0.975)
+    assert gate.lower == pytest.approx(-100 * gain, abs=0.2)
 
 
 def test_equal_runs_pass_no_tolerance_finer_than_their_number_of_items():

@@ -115,3 +115,15 @@ def test_a_copy_has_the_log_the_model_the_signature_the_items_and_the_values():
         assert not run.is_copy_of(other)
     unknown = replace(run, log_id="")
     assert not unknown.is_copy_of(unknown)
+
+
+def test_parts_of_unequal_epochs_contradict_each_other_unless_one_was_stopped():
+    first, second, *_ = (subject.name for subject in find_task("hkcanto_law").subjects)
+    twice = a_run("hkcanto_law", {"acc": [1, 1]}, subjects=[first] * 2, ids=["a", "a"])
+    once = a_run("hkcanto_law", {"acc": [1]}, subjects=[second], ids=["b"])
+    (whole,) = joined_runs([twice, once], [])
+    assert whole.contradictions == (
+        "a occurs 2 times, but b once: each item has one vote",
+    )
+    (stopped,) = joined_runs([twice, replace(once, status="cancelled")], [])
+    assert stopped.contradictions == ()

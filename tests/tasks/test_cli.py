@@ -637,7 +637,9 @@ def test_autoload_writes_files_and_removes_them_unless_they_are_installed(
         assert written == files
     installed = tmp_path / "hkcanto_lm_eval-1.0.dist-info"
     installed.mkdir()
-    (installed / "METADATA").write_text("Name: hkcanto-lm-eval\nVersion: 1.0\n", "utf-8")
+    (installed / "METADATA").write_text(
+        "Name: hkcanto-lm-eval\nVersion: 1.0\n", "utf-8"
+    )
     assert "is installed already" in hkcanto("autoload", "on")
     refused = hkcanto("autoload", "off", status=1)
     assert "pip uninstall hkcanto-lm-eval" in refused

@@ -198,9 +198,9 @@ def data_format(answer: str, *, form: Literal["xml", "yaml", "csv"]) -> bool:
 
 
 def _is_csv(text: str) -> bool:
-    lines = text.split("\n")
-    widths = {len(row) for row in csv.reader(lines, strict=True)}
-    return len(lines) > 1 and len(widths) == 1 and widths.pop() > 1
+    rows = [*csv.reader(text.split("\n"), strict=True)]
+    widths = {len(row) for row in rows}
+    return len(rows) > 1 and len(widths) == 1 and widths.pop() > 1
 
 
 def _outer_items(answer: str, mark: re.Pattern[str]) -> list[re.Match[str]]:
