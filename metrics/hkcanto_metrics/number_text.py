@@ -134,7 +134,7 @@ class NumberText:
             if below := self._match("below_zero", match.end(), end):
                 # 5 °F below freezing is 27 °F.
                 value = None if below["freezing"] else -abs(value)
-            is_chinese = not re.search("[0-9½⅓⅔¼¾]", match[0])
+            is_chinese = not re.search("[0-9¼-¾⅐-⅞]", match[0])
             is_word = is_chinese and len(match[0]) == 1
             if match["english"]:
                 is_word = not re.search("[ -]", match[0])

@@ -117,7 +117,7 @@ def _part(match: re.Match[str]) -> Fraction:
     """The fraction that one character means, such as 半."""
     character = match["part"] or "0"
     part = unicodedata.numeric(character.replace("半", "½"))
-    return Fraction(part).limit_denominator(9)
+    return Fraction(part).limit_denominator(10)
 
 
 def _power(match: re.Match[str]) -> Fraction:
