@@ -657,7 +657,7 @@ def test_a_verdict_names_each_task_with_its_loss_and_what_would_decide_it(compar
     assert certain.startswith("95 % for each task that passes; 97.5 % for all tasks")
     # ln 0.05 / ln 0.95, rounded up; the whole task has 145.
     assert advice == (
-        "Run more items before you release. If both are equally good, so many pass: Jyutping "
+        "Do not release yet. Run more items; if both are equally good, so many pass: Jyutping "
         "grapheme-to-phoneme 59."
     )
     first, loss, _, advice, *_ = notes(compared(*runs, gate=50)[0].sections[:1])
@@ -672,10 +672,11 @@ def test_a_task_that_is_too_small_for_a_tolerance_says_so(compared):
     advice = [note.text for note in made.answer if note.level == "next"]
     # ln 0.05 / ln 0.99 is 299; 1 - 0.05^(1/145) is 2.04 points. Law has 424 items.
     assert advice == [
-        "Run more items before you release. If both are equally good, so many pass: Hong Kong law "
+        "Do not release yet. Run more items; if both are equally good, so many pass: Hong Kong law "
         "299.",
-        "Jyutping grapheme-to-phoneme has too few items to show a loss of 1 points, even if all are "
-        "run. Before the next runs, leave it out (--task), or allow more on it (--gate 3).",
+        "Do not release yet. Jyutping grapheme-to-phoneme (needs 299 items, has 145) is too small "
+        "for 1 points, even if all items are run. Before the next runs, leave it out (--task), or "
+        "allow more (--gate 3).",
     ]
 
 

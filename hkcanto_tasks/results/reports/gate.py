@@ -42,15 +42,12 @@ _GAIN = (
     "Observed gain in points, with the gate's lower and upper bound, each one-sided. Passed: the "
     "lower bound is above −δ. Worse: the upper bound is below −δ."
 )
-_NEEDED = "Items with which 80 of 100 equally good runs pass."
 _COLUMNS = {
     "title": TableColumn("Task"),
     "verdict": TableColumn("Gate"),
     "candidate_score": TableColumn("Candidate", "score"),
     "baseline_score": TableColumn("Baseline", "score"),
     "gain": TableColumn("Gain", "score_points", _GAIN, drawn=True),
-    "needed_items": TableColumn("Needs", "count", _NEEDED),
-    "task_items": TableColumn("Has", "count", "Items of the whole task."),
     "figure": TableColumn("Figure", beneath=True),
 }
 """The columns of the gate's table, by the fields of `GatedTask`."""
@@ -373,23 +370,33 @@ def _advice(gate: Gate) -> Iterator[Note]:
     if limited:
         needs = [f"{task.title} {task.needed_items:,}" for task in limited]
         text = say(
-            "Run more items before you release. If both are equally good, so many pass: {needs}.",
+            "Do not release yet. Run more items; if both are equally good, so many pass: {needs}.",
             needs=listed(needs),
         )
         yield next_step(text)
     if small:
         tolerance = _rounded_up(max(task.decidable or 0.0 for task in small))
         text = say_number(
-            "{tasks} has too few items to show a loss of {delta} points, even if all are run. Before "
-            "the next runs, leave it out (--task), or allow more on it (--gate {tolerance}).",
-            "{tasks} have too few items to show a loss of {delta} points, even if all are run. Before "
-            "the next runs, leave them out (--task), or allow more on them (--gate {tolerance}).",
+            "Do not release yet. {tasks} is too small for {delta} points, even if all items are run. "
+            "Before the next runs, leave it out (--task), or allow more (--gate {tolerance}).",
+            "Do not release yet. {tasks} are too small for {delta} points, even if all items are run. "
+            "Before the next runs, leave them out (--task), or allow more (--gate {tolerance}).",
             len(small),
-            tasks=listed(task.title for task in small),
+            tasks=listed(map(_needs, small), ", "),
             delta=f"{gate.delta:g}",
             tolerance=f"{tolerance:g}",
         )
         yield next_step(text)
+
+
+def _needs(task: GatedTask) -> str:
+    """Return a task, the items with which 80 of 100 equally good runs pass, and its items."""
+    return say(
+        "{task} (needs {needed:,} items, has {items:,})",
+        task=task.title,
+        needed=task.needed_items or 0,
+        items=task.task_items or 0,
+    )
 
 
 def _has_enough(task: GatedTask) -> bool:
