@@ -100,15 +100,13 @@ def _check_harness(package: str) -> Finding:
     if _is_registered(package):
         return Finding(True, f"{package} finds our tasks by name")
     missing = f"{package} does not find our tasks by name"
-    command = install
-    if package == "lm-eval":
+    if package != "lm-eval":
+        return Finding(False, f"{missing}: install hkcanto again", command=install)
+    if os.environ.get("HKCANTO_AUTOLOAD"):
+        text = f"{missing}: HKCANTO_AUTOLOAD switches this off"
         command = 'lm_eval --include_path "$(hkcanto path)"'
-        if os.environ.get("HKCANTO_AUTOLOAD"):
-            text = f"{missing}: HKCANTO_AUTOLOAD switches this off"
-            return Finding(None, text, command=command)
-    if package == "lm-eval":
-        return Finding(None, missing, command="hkcanto autoload on")
-    return Finding(False, f"{missing}: install hkcanto again", command=command)
+        return Finding(None, text, command=command)
+    return Finding(None, missing, command="hkcanto autoload on")
 
 
 def _is_registered(package: str) -> bool:

@@ -2,8 +2,10 @@
 
 import io
 import json
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -19,6 +21,7 @@ from hkcanto_tasks import read_runs
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.results.frames import Runs
 from hkcanto_tasks.results.reports import renderers
+from hkcanto_tasks.results.runs import SkippedLog
 
 from ..scripts import REPOSITORY
 from .building import a_run
@@ -353,3 +356,22 @@ def test_the_schema_is_where_the_documentation_says() -> None:
     path = "hkcanto_tasks/results/reports/renderers/report.schema.json"
     assert path in (REPOSITORY / "docs" / "reports.md").read_text("utf-8")
     assert (REPOSITORY / path).is_file()
+
+
+def test_runs_are_shown_as_a_table() -> None:
+    acc = a_run("hkcanto_law", {"acc": [1, 0, 0, 0] * 300}, label="a-longer-name")
+    rate = a_run("hkcanto_g2p", {"cer_published": [0.25]}, label="b", shots=5)
+    stopped = replace(rate, status="cancelled")
+    lines = repr(Runs([acc, stopped], ())).splitlines()
+    header, first, second = (re.split(" {2,}", line) for line in lines)
+    assert header == ["model", "task", "headline", "items", "status"]
+    assert first[:1] + first[2:] == ["a-longer-name", "acc 25.0%", "1,200", "finished"]
+    assert first[1].startswith("hkcanto_law, ")
+    assert second[::2] == ["b", "cer_published 25.0%", "cancelled"]
+    starts = [
+        line.index(cells[1])
+        for line, cells in zip(lines, (header, first, second), strict=True)
+    ]
+    assert starts == [len("a-longer-name  ")] * 3
+    both = repr(Runs([acc], (SkippedLog(Path("x.json"), "broken"),))).splitlines()
+    assert both[-1] == "left out or read in part: 1 (see .skipped)"

@@ -28,7 +28,7 @@ from hkcanto_tasks.results.reports.renderers.formatting import (
     shown,
     value_text,
 )
-from hkcanto_tasks.results.reports.renderers.plots import Mark, plot, strips
+from hkcanto_tasks.results.reports.renderers.plots import Mark, _axis, plot, strips
 from hkcanto_tasks.results.reports.renderers.terminal import show
 from hkcanto_tasks.results.statistics.intervals import UNSEEN, Estimate
 
@@ -716,3 +716,10 @@ def test_a_page_of_a_matrix_has_ties_doubts_and_the_task_in_each_cell() -> None:
         ("", "[10.0, 30.0]"),
     ]
     assert "style=" not in text  # the policy forbids it
+
+
+def test_an_axis_ends_at_its_numbers_and_has_equal_ones_in_its_middle() -> None:
+    assert _axis([3.0, 1.0, 2.0]) == (1.0, 3.0)
+    assert _axis([4.0, 4.0]) == (2.0, 6.0)
+    assert _axis([-4.0]) == (-6.0, -2.0)
+    assert _axis([0.0]) == (-0.5, 0.5)

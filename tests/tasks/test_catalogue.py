@@ -1,12 +1,12 @@
 """The catalogue refuses wrong declarations, and names the place of the error."""
 
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from hkcanto_tasks import catalogue, load_task
+from hkcanto_tasks import catalogue, kinds, load_task
 from hkcanto_tasks.benchmark_files import read_benchmark
 from hkcanto_tasks.catalogue import (
     BENCHMARKS,
@@ -19,6 +19,7 @@ from hkcanto_tasks.cli import app
 from hkcanto_tasks.declarations import DEFINITIONS
 from hkcanto_tasks.errors import CatalogueError
 from hkcanto_tasks.kinds import find_kind
+from hkcanto_tasks.kinds.multiple_choice import MultipleChoice
 from hkcanto_tasks.results.published import published_tables
 from hkcanto_tasks.tasks import task_as_run
 
@@ -394,3 +395,35 @@ def test_up_to_six_subjects_have_figures_of_their_own(quiz: Quiz) -> None:
         quiz(f'files = {{ test = "{{stem}}.json" }}\nsubjects = [{subjects}]')
         figures = {figure.name for figure in task_as_run("quiz").figures}
         assert len(figures.intersection(f"acc_{name}" for name in names)) == own, count
+
+
+class AnotherKind(MultipleChoice):
+    """A kind of another package."""
+
+
+def test_a_kind_of_another_package_never_replaces_ours(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    theirs = f"{__name__}:AnotherKind"
+    ours = "hkcanto_tasks.kinds.multiple_choice:MultipleChoice"
+    declared = EntryPoints(
+        EntryPoint(name, value, "hkcanto.kinds")
+        for name, value in (
+            ("multiple_choice", theirs),
+            ("multiple_choice", ours),
+            ("theirs", theirs),
+            ("wrong", "pathlib:Path"),
+        )
+    )
+    monkeypatch.setattr(kinds, "entry_points", lambda **_: declared)
+    find = find_kind.__wrapped__
+    assert find("multiple_choice") is MultipleChoice
+    (warning,) = caplog.messages
+    assert warning.startswith(
+        f"The kind multiple_choice = {theirs} is left out: {ours}"
+    )
+    assert find("theirs") is AnotherKind
+    with pytest.raises(CatalogueError, match="not derived from hkcanto_tasks"):
+        find("wrong")
+    with pytest.raises(CatalogueError, match="no kind 'their'; there are multiple"):
+        find("their")

@@ -395,6 +395,38 @@ def test_doctor_tells_scripts_what_it_tells_people(
     assert told["findings"][-1]["good"] is False
 
 
+def test_doctor_says_why_a_harness_does_not_find_our_tasks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def findings(status: int) -> dict[str, tuple[bool | None, str]]:
+        told = json.loads(hkcanto("doctor", "hkmmlu", "--json", status=status))
+        return {
+            each["text"]: (each["good"], each["command"]) for each in told["findings"]
+        }
+
+    monkeypatch.delenv("HKCANTO_AUTOLOAD", raising=False)
+    monkeypatch.setattr(doctor, "_is_registered", lambda _: False)
+    missing = "lm-eval does not find our tasks by name"
+    found = findings(1)
+    assert found[missing] == (None, "hkcanto autoload on")
+    assert found[
+        "inspect-ai does not find our tasks by name: install hkcanto again"
+    ] == (False, "pip install --upgrade 'hkcanto[inspect]'")
+    monkeypatch.setenv("HKCANTO_AUTOLOAD", "0")
+    assert findings(1)[f"{missing}: HKCANTO_AUTOLOAD switches this off"] == (
+        None,
+        'lm_eval --include_path "$(hkcanto path)"',
+    )
+    monkeypatch.setattr(doctor, "_is_registered", lambda _: True)
+    found = findings(0)
+    assert found["lm-eval finds our tasks by name"] == (True, "")
+    monkeypatch.setattr(doctor, "why_not", lambda code: "no GPU" * ("lm_eval" in code))
+    (failed,) = [text for text in findings(1) if "cannot run our tasks" in text]
+    assert failed == (
+        f"lm-eval {version('lm-eval')} cannot run our tasks: an import fails: no GPU"
+    )
+
+
 def test_doctor_keeps_brackets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hkcanto_tasks.commands.doctor._version", lambda _: None)
     assert "pip install --upgrade 'hkcanto[inspect]'" in hkcanto("doctor")
