@@ -7,7 +7,11 @@ value: other languages put values in another order.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from gettext import NullTranslations
+from gettext import NullTranslations, translation
+from importlib.resources import as_file, files
+from typing import Literal
+
+Language = Literal["en", "zh-Hant"]
 
 _ENGLISH = NullTranslations()
 _catalogue: ContextVar[NullTranslations] = ContextVar("catalogue", default=_ENGLISH)
@@ -35,11 +39,28 @@ def say_number(one: str, many: str, number: int, **places: object) -> str:
     return text.format(number=number, **places)
 
 
+def named(english: str, chinese: str) -> str:
+    """Return a name that a benchmark states in both languages, in the chosen one.
+
+    Examples:
+        >>> named("Hong Kong law", "香港法律")
+        'Hong Kong law'
+    """
+    is_chinese = _catalogue.get() is not _ENGLISH
+    return chinese if is_chinese and chinese else english
+
+
 @contextmanager
-def speaking(catalogue: NullTranslations) -> Iterator[None]:
-    """Take messages from a catalogue within the block."""
+def speaking(language: Language) -> Iterator[Language]:
+    """Take messages from the catalogue of a language within the block."""
+    catalogue = _ENGLISH
+    if language != "en":
+        with as_file(files(__package__).joinpath("languages")) as folder:
+            catalogue = translation(
+                "hkcanto", folder, languages=[language.replace("-", "_")]
+            )
     token = _catalogue.set(catalogue)
     try:
-        yield
+        yield language
     finally:
         _catalogue.reset(token)

@@ -12,6 +12,7 @@ from .output import (
     LOGS,
     FormatOption,
     Full,
+    LanguageOption,
     Output,
     format_of,
     option,
@@ -77,6 +78,7 @@ def compare(
     output: Output = None,
     format: FormatOption = None,  # noqa: A002
     full: Full = False,
+    language: LanguageOption = "en",  # noqa: ARG001
 ) -> None:
     """Compare two runs item by item, or several in pairs; --gate tests a release.
 

@@ -14,6 +14,7 @@ import typer
 from rich.progress import Progress
 
 from ..errors import DataNotFound, OptionError, on_disk
+from ..messages import Language, speaking
 from .console import echo, err, out
 
 if TYPE_CHECKING:
@@ -50,6 +51,25 @@ _OUTPUT = "Write to this file, such as report.html."
 _FORMAT = "html, md, json, csv, or github (a pull request comment); by default by the file's name."
 Output = Annotated[Path | None, option(_OUTPUT, "-o", "--output", metavar="FILE")]
 FormatOption = Annotated[Format | None, option(_FORMAT, "--format", metavar="FORMAT")]
+_LANGUAGE = "en or zh-Hant, for the terminal, pages and Markdown."
+
+
+def _speak(context: typer.Context, language: Language) -> Language:
+    """Take messages from the catalogue of a language until the command ends."""
+    return context.with_resource(speaking(language))
+
+
+LanguageOption = Annotated[
+    Language,
+    option(
+        _LANGUAGE,
+        "--language",
+        envvar="HKCANTO_LANGUAGE",
+        metavar="LANGUAGE",
+        callback=_speak,
+    ),
+]
+"""An option that has its effect when it is read."""
 Full = Annotated[
     bool, option("Print everything, with no row or column left out.", "--full")
 ]
@@ -73,12 +93,14 @@ def write(
         DataNotFound: The file cannot be written.
     """
     from ..results.reports.renderers import render
+    from ..results.reports.renderers.language import translated
 
     text = "" if form is None else render(report, form)
     report = _with_logs(report, logs, choice)
     if output is not None:
         write_files({output.name: text}, output.parent)  # a link is replaced
     try:
+        report = translated(report)
         if output is not None:
             _print_answer(report)
             kilobytes = len(text.encode()) / 1e3

@@ -12,6 +12,7 @@ from .output import (
     LOGS,
     FormatOption,
     Full,
+    LanguageOption,
     Output,
     format_of,
     option,
@@ -40,6 +41,7 @@ def report(
         str, option("Title; by default the models' names.", metavar="TEXT")
     ] = "",
     full: Full = False,
+    language: LanguageOption = "en",  # noqa: ARG001
     best: Annotated[bool, option(_BEST, "--best")] = False,
     alone: Annotated[bool, option(ALONE, "--alone")] = False,
     unread: Annotated[bool, option(_UNREAD, "--unread")] = False,

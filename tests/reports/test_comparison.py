@@ -654,13 +654,16 @@ def test_a_verdict_names_each_task_with_its_loss_and_what_would_decide_it(compar
     )
     # 1 - 0.05^(1/30) is 9.5 points.
     assert loss == "Jyutping grapheme-to-phoneme could lose up to 9.5."
-    assert certain.startswith("95 % for each task that passes; 97.5 % for all tasks")
+    assert certain == (
+        "Not certain: a task passes with 95 %, and fails with 97.5 % for all tasks together."
+    )
     # ln 0.05 / ln 0.95, rounded up; the whole task has 145.
     assert advice == (
         "Do not release yet. Run more items; if both are equally good, so many pass: Jyutping "
         "grapheme-to-phoneme 59."
     )
-    first, loss, _, advice, *_ = notes(compared(*runs, gate=50)[0].sections[:1])
+    first, loss, certain, advice, *_ = notes(compared(*runs, gate=50)[0].sections[:1])
+    assert certain == "95 % for each task (one-sided)."
     assert first == "Passed: b is less than 50 points worse than a on each of 2 tasks."
     assert loss == "At most: Jyutping grapheme-to-phoneme loses at most 9.5."
     assert advice == "Release b, by this gate."
@@ -674,9 +677,9 @@ def test_a_task_that_is_too_small_for_a_tolerance_says_so(compared):
     assert advice == [
         "Do not release yet. Run more items; if both are equally good, so many pass: Hong Kong law "
         "299.",
-        "Do not release yet. Jyutping grapheme-to-phoneme (needs 299 items, has 145) is too small "
-        "for 1 points, even if all items are run. Before the next runs, leave it out (--task), or "
-        "allow more (--gate 3).",
+        "Do not release yet. Too small for 1 points, even if all items are run: Jyutping "
+        "grapheme-to-phoneme (needs 299 items, has 145). From the next run on, allow 3 points there, "
+        "or leave it out:",
     ]
 
 

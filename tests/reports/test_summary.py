@@ -127,12 +127,12 @@ def test_three_models_share_the_error_of_five_percent_between_tasks() -> None:
     law = [*pair("hkcanto_law", 13, 4)]
     law.append(replace(law[0], label="c", model="c"))
     assert said(*law) == (
-        "The best of 3 models on Hong Kong law, 5-shot: b. Next is a. 9.0 points: 96.0 against 87.0 "
-        "for a. Certainly better than 2 of the 2 others (95 %, all pairs)."
+        "The best of 3 models on Hong Kong law, 5-shot: b. Next is a. 9.0 points: b 96.0 against a "
+        "87.0. Certainly better than 2 of the 2 others (95 %, all pairs)."
     )
     phonology = [*pair("hkcanto_phonology", 3, 3)]
     phonology.append(replace(phonology[0], label="c", model="c"))
-    assert "ertainly better than 0 of the 2 others" in said(*law, *phonology)
+    assert "b is certainly better than a on 0 of 2 tasks" in said(*law, *phonology)
 
 
 def test_a_gain_is_positive_where_lower_is_better_too() -> None:
@@ -239,9 +239,10 @@ def test_many_models_are_sorted_by_their_mean_rank_and_tie_or_lead() -> None:
     assert notes(*runs)[:4] == [
         "a is the first of 3 models: mean rank 1.7 over 3 tasks. Next is b with 2.0.",
         # 90, 75 and 25; 30, 74.5 and 30.
-        "Mean accuracy over 3 tasks: a 63.3, b 44.8.",
-        "Certainly better than 0 of the 2 others on some task, and certainly worse than these on none "
-        "(95 %, all pairs and tasks together). Not certainly better than b (2.0), c (2.3).",
+        "18.5 points in the mean of 3 tasks: a 63.3, b 44.8.",
+        # a wins law and loses the third task to both of the others.
+        "a is certainly better than b on 1 of 3 tasks, and certainly worse on 1 (95 %, all pairs and "
+        "tasks together). Not certainly behind it: c.",
         "On 2 of the 3 tasks one model is certainly better than all others. a: Hong Kong law 90.0; "
         "c: HKDSE, in Chinese 75.0.",
     ]
@@ -276,12 +277,15 @@ def test_many_models_are_sorted_by_their_mean_rank_and_tie_or_lead() -> None:
 
 def test_one_task_says_how_many_others_the_best_is_ahead_of() -> None:
     assert said(*shares("hkcanto_law", a=180, b=179, c=50)) == (
-        "The best of 3 models on Hong Kong law, 5-shot: a. Next is b. 0.5 points: 90.0 against 89.5 "
-        "for b. Certainly better than 1 of the 2 others (95 %, all pairs). Not certainly better than "
+        "The best of 3 models on Hong Kong law, 5-shot: a. Next is b. 0.5 points: a 90.0 against b "
+        "89.5. Certainly better than 1 of the 2 others (95 %, all pairs). Not certainly better than "
         "b (0.5 points behind)."
     )
     tie = said(*shares("hkcanto_law", a=180, b=180, c=180))
-    assert tie == "The best of 3 models on Hong Kong law, 5-shot: a and b and c."
+    assert tie == (
+        "The best of 3 models on Hong Kong law, 5-shot: a and b and c. 0.0 points: a 90.0 against b "
+        "90.0."
+    )
     equal = said(*shares("hkcanto_law", a=180, b=180, c=50))
     assert equal.startswith(
         "The best of 3 models on Hong Kong law, 5-shot: a and b. Next is c."
@@ -328,7 +332,7 @@ def test_one_model_says_where_it_is_certainly_the_best_and_where_not() -> None:
         "mine is the best on 1 of the 2 tasks that have published scores, and not the best on 1.",
         "Hong Kong culture, 5-shot +22.3 points (100.0; best published 77.7); MMLU in Cantonese, "
         "5-shot −31.5 points (50.0; best published 81.5).",
-        "Certain on these 2 of the 2 tasks, each with 95 %.",
+        "The scores differ certainly from the best published on these 2 of the 2 tasks (95 % each).",
         "1 of 3 tasks: no published score of the same task and setup.",
     ]
     law = [whole("hkcanto_law", shots=shots) for shots in (0, 1, 5)]

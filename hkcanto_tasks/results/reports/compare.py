@@ -423,8 +423,7 @@ def sections(
     following: Section | None = None
     if is_of_two:
         notes, tables = _overview_of_two(comparisons)
-        is_short = len(comparisons) == 1 and gate is None
-        following = Section("Parts and subjects", details, "parts", is_short)
+        following = Section("Parts and subjects", details, "parts")
     elif is_of_headlines:
         notes, tables = overview_of_runs(_runs(comparisons), tests)
         following = Section("Pairs", details, "pairs")

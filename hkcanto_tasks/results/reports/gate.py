@@ -4,14 +4,14 @@ Each task's test is in `statistics.paired`.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from operator import attrgetter
 from typing import Literal
 
 from ...errors import DOCS
-from ...messages import say, say_number
+from ...messages import say
 from ..statistics.intervals import Estimate, GateAnswer, NonInferiority
 from ..statistics.paired import Comparison
 from .blocks import (
@@ -19,6 +19,7 @@ from .blocks import (
     Note,
     Section,
     TableColumn,
+    Value,
     next_step,
     table,
     verdict_note,
@@ -44,9 +45,9 @@ _GAIN = (
 )
 _COLUMNS = {
     "title": TableColumn("Task"),
-    "verdict": TableColumn("Gate"),
-    "candidate_score": TableColumn("Candidate", "score"),
+    "result": TableColumn("Gate"),
     "baseline_score": TableColumn("Baseline", "score"),
+    "candidate_score": TableColumn("Candidate", "score"),
     "gain": TableColumn("Gain", "score_points", _GAIN, drawn=True),
     "figure": TableColumn("Figure", beneath=True),
 }
@@ -93,6 +94,11 @@ class GatedTask:
     decidable: float | None = None
 
     @property
+    def result(self) -> str:
+        """Its answer in the words of the gate's."""
+        return "failed" if self.verdict == "worse" else self.verdict
+
+    @property
     def gain(self) -> Estimate:
         """The negative loss, with its bounds."""
         return self.loss.times(-1)
@@ -124,8 +130,10 @@ class Gate:
     not_compared: Sequence[str]
 
     def having(self, answer: GateVerdict) -> list[GatedTask]:
-        """Return the tasks with an answer, those that may lose most first."""
+        """Return the tasks with an answer, those that lose or may lose most first."""
         tasks = [task for task in self.tasks if task.verdict == answer]
+        if answer == "worse":
+            return sorted(tasks, key=lambda task: -task.loss.value)
         return sorted(tasks, key=lambda task: -task.bound)
 
     def status(self, undecided: Undecided | None = None) -> int:
@@ -234,14 +242,29 @@ def verdict_notes(gate: Gate) -> Iterator[Note]:
         first = gate.having("passed")[0]
         losses = say("At most: {loss}", loss=_loss_text(first, gate))
     yield verdict_note(BY_HOW_MUCH, f"{losses}.")
-    certain = say(
-        "{passing} % for each task that passes; {worse} % for all tasks together that none fails by "
-        "chance.",
-        passing=_passing_confidence(gate),
-        worse=_worse_confidence(gate),
-    )
-    yield verdict_note(HOW_CERTAIN, certain)
+    yield verdict_note(HOW_CERTAIN, _certainty(gate))
     yield from next_steps(gate)
+
+
+def _certainty(gate: Gate) -> str:
+    """Say with which confidence the verdict holds."""
+    places = {
+        "passing": _passing_confidence(gate),
+        "worse": _worse_confidence(gate),
+        "delta": f"{gate.delta:g}",
+    }
+    if gate.verdict == "passed":
+        return say("{passing} % for each task (one-sided).", **places)
+    if gate.verdict == "worse":
+        return say(
+            "{worse} % that these losses are larger than {delta} points, for all tasks together.",
+            **places,
+        )
+    return say(
+        "Not certain: a task passes with {passing} %, and fails with {worse} % for all tasks "
+        "together.",
+        **places,
+    )
 
 
 def _sentence(gate: Gate) -> str:
@@ -279,8 +302,8 @@ def _sentence(gate: Gate) -> str:
 def _where(gate: Gate) -> str:
     """Return on how many of all tasks the verdict holds, and what the others did."""
     tasks = gate.having(gate.verdict)
-    others = Counter(task.verdict for task in gate.tasks if task not in tasks)
-    counted = [f"{count} {say(verdict)}" for verdict, count in others.most_common()]
+    others = Counter(task.result for task in gate.tasks if task not in tasks)
+    counted = [f"{count} {say(result)}" for result, count in others.most_common()]
     places = {
         "number": len(tasks),
         "total": len(gate.tasks),
@@ -375,18 +398,32 @@ def _advice(gate: Gate) -> Iterator[Note]:
         )
         yield next_step(text)
     if small:
-        tolerance = _rounded_up(max(task.decidable or 0.0 for task in small))
-        text = say_number(
-            "Do not release yet. {tasks} is too small for {delta} points, even if all items are run. "
-            "Before the next runs, leave it out (--task), or allow more (--gate {tolerance}).",
-            "Do not release yet. {tasks} are too small for {delta} points, even if all items are run. "
-            "Before the next runs, leave them out (--task), or allow more (--gate {tolerance}).",
-            len(small),
-            tasks=listed(map(_needs, small), ", "),
-            delta=f"{gate.delta:g}",
-            tolerance=f"{tolerance:g}",
+        yield _advice_on_small(gate, small)
+
+
+def _advice_on_small(gate: Gate, small: Sequence[GatedTask]) -> Note:
+    """Return what to do about tasks that have too few items, even if all are run."""
+    tolerance = _rounded_up(max(task.decidable or 0.0 for task in small))
+    places = {
+        "tasks": listed(map(_needs, small), ", "),
+        "delta": f"{gate.delta:g}",
+        "tolerance": f"{tolerance:g}",
+    }
+    names = dict.fromkeys(task.task for task in gate.tasks if task not in small)
+    if not names:
+        text = say(
+            "Do not release yet. Too small for {delta} points, even if all items are run: {tasks}. "
+            "Allow {tolerance} points from the next run on:",
+            **places,
         )
-        yield next_step(text)
+        return next_step(text, f"hkcanto compare LOGS --gate {tolerance:g}")
+    text = say(
+        "Do not release yet. Too small for {delta} points, even if all items are run: {tasks}. From "
+        "the next run on, allow {tolerance} points there, or leave it out:",
+        **places,
+    )
+    tasks = ",".join(names)
+    return next_step(text, f"hkcanto compare LOGS --gate {gate.delta:g} --task {tasks}")
 
 
 def _needs(task: GatedTask) -> str:
@@ -412,17 +449,32 @@ def gate_section(gate: Gate, warnings: Sequence[Note] = ()) -> Section:
     """Return the section to read first: the verdict, warnings, remarks, and a row for each task."""
     blocks: list[Block] = [*verdict_notes(gate), *warnings]
     if gate.tasks:
-        columns = [(column, attrgetter(field)) for field, column in _COLUMNS.items()]
-        if len({task.compared for task in gate.tasks}) > 1:
-            columns.append((_COMPARED, attrgetter("compared")))
+        columns = [*_columns(gate)]
         title = say(
-            "Gain in points, task by task (to pass, the lower bound must be above −{delta})",
+            "Gain in points, task by task: passed above −{delta} (lower bound, {passing} %), failed "
+            "below it (upper bound, {worse} % for all)",
             delta=f"{gate.delta:g}",
+            passing=_passing_confidence(gate),
+            worse=_worse_confidence(gate),
         )
         tasks = [task for answer in _ORDER for task in gate.having(answer)]
         blocks += map(Note, remarks(gate))
         blocks.append(table("gate", title, tasks, columns))
     return Section(say("Gate"), blocks, "gate", is_summary=True)
+
+
+def _columns(
+    gate: Gate,
+) -> Iterator[tuple[TableColumn, Callable[[GatedTask], Value]]]:
+    """Yield the columns of the gate's table; of two runs, scores are under their names."""
+    is_of_two = len({task.compared for task in gate.tasks}) == 1
+    for field, column in _COLUMNS.items():
+        name = field.removesuffix("_score")
+        if is_of_two and name != field:
+            column = replace(column, title=getattr(gate.tasks[0], name))
+        yield column, attrgetter(field)
+    if not is_of_two:
+        yield _COMPARED, attrgetter("compared")
 
 
 def _passing_confidence(gate: Gate) -> str:

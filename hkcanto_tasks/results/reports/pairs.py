@@ -152,7 +152,10 @@ def pairs_blocks(
         "Task by task",
         sorted(pairs, key=_weakness),
         columns,
-        f"A gain is positive if {names[1]} is better.",
+        say(
+            "Surest differences first. A gain is positive if {model} is better.",
+            model=names[1],
+        ),
     )
 
 
@@ -194,10 +197,6 @@ def _next_step(pairs: Sequence[RunPair]) -> Note:
     if differing and not any(pair.is_significant for pair in pairs):
         text = say("See how many items would show such differences:")
         return next_step(text, "hkcanto plan LOGS")
-    if len(pairs) == 1:
-        return next_step(
-            say("Keep it as a page:"), "hkcanto compare LOGS -o report.html"
-        )
     text = say("See the gains and losses subject by subject:")
     return next_step(text, "hkcanto compare LOGS --full")
 

@@ -128,11 +128,12 @@ _TWO_PROTOCOLS = (
 )
 _MATRIX = (
     "Each task's headline, on all of its items unless a note says otherwise. The best is marked “*” "
-    "or bold; “≈” marks models that are not certainly behind it. Few items show only large "
-    "differences."
+    "or bold; “≈” marks models that are not certainly behind it. With few items, only large "
+    "differences are certain."
 )
 _COUNTS = (
-    "Numbers of the {} tasks. Perhaps best: on these, no model is certainly the best."
+    "On how many of {tasks} tasks a model is certainly better than all others, perhaps the best (no "
+    "model is certainly better than it), and certainly behind the best."
 )
 _BEST = "Tasks on which it is certainly better than all others."
 _PERHAPS = "Tasks on which neither it nor another model is certainly the best."
@@ -439,7 +440,7 @@ def _overview_of_one(results: _Results) -> _Overview:
     tasks = table(
         "tasks",
         "Task by task",
-        rows,
+        sorted(rows, key=lambda row: not row.rank),
         columns,
         caption,
         kind="other",
@@ -454,9 +455,7 @@ def _notes_on_one(label: str, rows: Sequence[_TaskRow]) -> Iterator[Note]:
             yield verdict_note("Score", _task_sentence(label, row))
     else:
         yield from _notes_on_ranks(label, rows)
-    text = say(
-        "See the subjects and the answers that were not read, or add the logs of another model:"
-    )
+    text = say("See its scores by subject, and which answers were not read:")
     yield next_step(text, "hkcanto report LOGS --full")
 
 
@@ -483,7 +482,8 @@ def _notes_on_ranks(label: str, rows: Sequence[_TaskRow]) -> Iterator[Note]:
         if amounts:
             yield verdict_note(BY_HOW_MUCH, f"{amounts}.")
         certain = say(
-            "Certain on these {certain} of the {ranked} tasks, each with 95 %.",
+            "The scores differ certainly from the best published on these {certain} of the {ranked} "
+            "tasks (95 % each).",
             certain=len(first) + len(behind),
             **places,
         )
@@ -621,19 +621,24 @@ def _notes_on_many(
     if not known:
         yield Note(say("No task was run in full by all models."), "verdict")
         return
-    best = min(known.values())
-    leaders = [label for label, rank in known.items() if rank == best]
-    others = sorted(known.keys() - {*leaders}, key=lambda label: (known[label], label))
+    means = _mean_accuracies(results)
+    best_first = sorted(
+        known,
+        key=lambda label: (known[label], -means[label].value if means else 0.0, label),
+    )
+    best = known[best_first[0]]
+    leaders = [label for label in best_first if known[label] == best]
+    others = best_first[len(leaders) :]
     yield verdict_note(WHO_LEADS, _leads(leaders, others, known, races))
-    if others:
-        amount = _amount(leaders, others, results, races)
-        if amount:
-            yield verdict_note(BY_HOW_MUCH, amount)
-        certainty = _lead_certainty(leaders, others, known, races)
-        yield verdict_note(HOW_CERTAIN, certainty)
+    first, second = best_first[:2]
+    amount = _amount(first, second, means, races)
+    if amount:
+        yield verdict_note(BY_HOW_MUCH, amount)
     if len(races) > 1:
+        yield verdict_note(HOW_CERTAIN, _lead_certainty(first, second, others, races))
         yield verdict_note("Task by task", _best_of_tasks(races))
-    first, second = [*leaders, *others][:2]
+    elif others:
+        yield verdict_note(HOW_CERTAIN, _certainty_on_one(leaders, others, races[0]))
     models = " ".join(f"--model {quote(label)}" for label in (first, second))
     text = say("Compare the first two task by task:")
     yield next_step(text, f"hkcanto compare LOGS {models}")
@@ -677,95 +682,106 @@ def _leads(
 
 
 def _amount(
-    leaders: Sequence[str],
-    others: Sequence[str],
-    results: _Results,
+    first: str,
+    second: str,
+    means: Mapping[str, Estimate],
     races: Sequence[Selection],
 ) -> str:
-    """Say the scores of the leaders and the next model: of a single task, or in the mean."""
+    """Say by how much the first model is ahead of the second: on a single task, or in the mean."""
+    scores = dict(means)
     if len(races) == 1:
-        (race,) = races
-        scores = {run.label: _in_points(run) for run in race.items}
-        values = {label: score.value for label, score in scores.items() if score}
-        return say(
-            "{gain} points: {score} against {other} for {model}.",
-            gain=value_text(abs(values[leaders[0]] - values[others[0]]), "score"),
-            score=value_text(values[leaders[0]], "score"),
-            other=value_text(values[others[0]], "score"),
-            model=others[0],
-        )
-    means = _mean_accuracies(results)
-    if not means:
+        pairs = {run.label: _in_points(run) for run in races[0].items}
+        scores = {label: score for label, score in pairs.items() if score}
+    if not scores:
         return ""
-    named = [f"{label} {means[label].value:.1f}" for label in (*leaders, others[0])]
+    gain = value_text(abs(scores[first].value - scores[second].value), "score")
+    places = {
+        "model": first,
+        "second": second,
+        "gain": gain,
+        "score": value_text(scores[first], "score"),
+        "other": value_text(scores[second], "score"),
+        "tasks": scores[first].items,
+    }
+    if len(races) == 1:
+        return say("{gain} points: {model} {score} against {second} {other}.", **places)
     return say(
-        "Mean accuracy over {tasks} tasks: {named}.",
-        tasks=means[leaders[0]].items,
-        named=listed(named, ", "),
+        "{gain} points in the mean of {tasks} tasks: {model} {score}, {second} {other}.",
+        **places,
     )
 
 
 def _lead_certainty(
-    leaders: Sequence[str],
+    first: str,
+    second: str,
     others: Sequence[str],
-    ranks: Mapping[str, float],
     races: Sequence[Selection],
 ) -> str:
-    """Say than how many other models the leaders are certainly better, and than which not."""
+    """Say on how many tasks the first model is certainly better than the second, and than others."""
+    text = say(
+        "{model} is certainly better than {second} on {better} of {tasks} tasks, and certainly worse "
+        "on {worse} (95 %, all pairs and tasks together).",
+        model=first,
+        second=second,
+        better=_wins(first, second, races),
+        worse=_wins(second, first, races),
+        tasks=len(races),
+    )
+    unclear = [
+        label
+        for label in others
+        if label != second and not _is_clearly_ahead(first, label, races)
+    ]
+    if unclear:
+        named = listed(unclear, ", ")
+        return f"{text} " + say("Not certainly behind it: {named}.", named=named)
+    if len(others) > 1:
+        return f"{text} " + say(
+            "All others are certainly behind it on some task, and never ahead."
+        )
+    return text
+
+
+def _certainty_on_one(
+    leaders: Sequence[str],
+    others: Sequence[str],
+    race: Selection,
+) -> str:
+    """Say than how many other models the best of a single task are certainly better."""
     close = [
         label
         for label in others
-        if not any(_is_clearly_ahead(leader, label, races) for leader in leaders)
+        if not any(_is_clearly_ahead(leader, label, [race]) for leader in leaders)
     ]
-    amounts = [f"{label} ({_distance(label, ranks, races)})" for label in close]
-    places = {
-        "apart": len(others) - len(close),
-        "others": len(others),
-        "close": listed(amounts, ", "),
-    }
-    if len(races) == 1:
-        text = say(
-            "Certainly better than {apart} of the {others} others (95 %, all pairs).",
-            **places,
-        )
-    elif len(leaders) == 1:
-        text = say(
-            "Certainly better than {apart} of the {others} others on some task, and certainly "
-            "worse than these on none (95 %, all pairs and tasks together).",
-            **places,
-        )
-    else:
-        text = say(
-            "One of them is certainly better than {apart} of the {others} others on some task, and "
-            "certainly worse than these on none (95 %, all pairs and tasks together).",
-            **places,
-        )
+    text = say(
+        "Certainly better than {apart} of the {others} others (95 %, all pairs).",
+        apart=len(others) - len(close),
+        others=len(others),
+    )
     if close:
-        text += " " + say("Not certainly better than {close}.", **places)
+        named = listed(
+            (f"{label} ({_points_behind(label, race)})" for label in close), ", "
+        )
+        text += " " + say("Not certainly better than {named}.", named=named)
     return text
+
+
+def _wins(leader: str, other: str, races: Sequence[Selection]) -> int:
+    """Return on how many tasks a model is significantly better than another."""
+    return sum(
+        run.label == leader and other in {beaten.label for beaten in behind}
+        for race in races
+        for run, behind in race.ahead.items()
+    )
 
 
 def _is_clearly_ahead(leader: str, other: str, races: Sequence[Selection]) -> bool:
     """Whether a model is significantly better than another on a task, and worse on none."""
-    wins = 0
-    for race in races:
-        for run, behind in race.ahead.items():
-            labels = {beaten.label for beaten in behind}
-            if run.label == other and leader in labels:
-                return False
-            wins += run.label == leader and other in labels
-    return wins > 0
+    return _wins(leader, other, races) > 0 and not _wins(other, leader, races)
 
 
-def _distance(
-    label: str,
-    ranks: Mapping[str, float],
-    races: Sequence[Selection],
-) -> str:
-    """Return how far a model is from the best: in points on a single task, or its mean rank."""
-    if len(races) > 1:
-        return value_text(ranks[label], "score")
-    (race,) = races
+def _points_behind(label: str, race: Selection) -> str:
+    """Return how many points a model is behind the best of a task."""
     gaps = {run.label: gap for run, gap in race.differences.items()}
     points = points_of(race.best.headline) * abs(gaps.get(label, 0.0))
     return say("{points} points behind", points=f"{points:.1f}")
@@ -846,7 +862,7 @@ def _models(
         "Models, best first",
         _by_rank(ranks),
         columns,
-        _COUNTS.format(len(races)),
+        say(_COUNTS, tasks=len(races)),
     )
 
 

@@ -4,6 +4,7 @@ from typing import Literal
 
 from ....errors import OptionError
 from ..blocks import Report
+from .language import translated
 from .markdown import markdown
 from .records import json_document, tidy_csv
 
@@ -20,6 +21,8 @@ def render(report: Report, format: ReportFormat) -> str:  # noqa: A002
     Raises:
         OptionError: The package for pages is not installed.
     """
+    if format in ("html", "md", "github"):
+        report = translated(report)
     if format == "html":
         try:
             from .page import page

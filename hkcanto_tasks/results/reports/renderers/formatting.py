@@ -268,7 +268,7 @@ def turned(table: TableBlock) -> tuple[Sequence[TableColumn], Sequence[ShownRow]
         >>> tasks = [TableColumn("Law", "percent", under="↑"), TableColumn("BLEU", "score", under="↑")]
         >>> made = TableBlock("t", "T", [TableColumn("Model"), *tasks], [TableRow(["a", 0.5, 9], "run")])
         >>> [[cell.text for cell in row.cells] for row in turned(made)[1]]
-        [['Law %', '↑', '50.0 '], ['BLEU', '↑', '9.0 ']]
+        [['Law %', '↑', '50.0'], ['BLEU', '↑', '9.0']]
     """
     models = shown(table)
     rows = list[ShownRow]()
@@ -277,8 +277,8 @@ def turned(table: TableBlock) -> tuple[Sequence[TableColumn], Sequence[ShownRow]
         for model in models:
             cell = model.cells[position]
             # The line of warnings has the doubts about a figure; here only ties are marked.
-            mark = BEST if cell.best else TIED if TIED in cell.note else " "
-            cells.append(ShownCell(f"{cell.text}{mark}", best=cell.best))
+            note = TIED if TIED in cell.note else ""
+            cells.append(ShownCell(cell.text, note=note, best=cell.best))
         rows.append(ShownRow(cells, "task"))
     names = [TableColumn(model.cells[0].text, "number") for model in models]
     return [TableColumn("Task"), TableColumn("Measure", beneath=True), *names], rows

@@ -11,6 +11,7 @@ from importlib.resources import files
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
+from ....messages import say
 from ....printable import one_line, printable
 from ..blocks import Block, Note, Report, Section, TableBlock
 from .formatting import (
@@ -59,9 +60,13 @@ def page(report: Report) -> str:
         >>> "<h1>A &lt; B</h1>" in page(Report("A < B", datetime(2026, 1, 2), "0.1", ()))
         True
     """
-    script = _resource("page.js").replace("WORDS", json.dumps(WORDS))
+    words = {name: say(text) for name, text in WORDS.items()}
+    script = _resource("page.js").replace("WORDS", json.dumps(words))
     fields = code(style=marks_style() + _resource("page.css"), script=script)
-    return _template().render(report=report, **fields).lstrip()
+    page_text = _template().render(
+        report=report, words=words, language=say("en"), **fields
+    )
+    return page_text.lstrip()
 
 
 def marks_style() -> str:
@@ -88,7 +93,7 @@ def _hash(text: str) -> str:
 
 def environment() -> Environment:
     """Return an environment of templates whose texts are all escaped and printable."""
-    templates = Environment(
+    return Environment(
         autoescape=True,
         undefined=StrictUndefined,
         loader=FunctionLoader(_resource),
@@ -97,8 +102,6 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.globals["words"] = WORDS
-    return templates
 
 
 @cache

@@ -18,12 +18,16 @@ from ..blocks import (
     Section,
     TableBlock,
     TableColumn,
+    TableRow,
 )
 from .formatting import (
+    BEST,
     MISSING,
+    TIED,
     ShownCell,
     ShownRow,
     caption,
+    doubt,
     heading,
     listed,
     shown,
@@ -145,9 +149,10 @@ def _show_table(
         _print(console, about, "dim")
     columns, rows = turned(table) if table.turnable else (table.columns, shown(table))
     kept = rows if full else [*_most_important(rows)]
+    columns, kept = _without_common(columns, kept, console)
     grid, cut = _fitting_grid(columns, kept, console)
     if cut and table.turnable:
-        columns, names = _numbered(columns)
+        columns, names = _numbered(columns, table.rows)
         _print(console, names, "")
         grid, cut = _fitting_grid(columns, kept, console)
     console.print(grid)
@@ -163,15 +168,33 @@ def _show_table(
             _print(console, f"{column.title}: {column.help}", "dim")
 
 
-def _numbered(columns: Sequence[TableColumn]) -> tuple[list[TableColumn], str]:
-    """Return the columns of models with numbers as titles, and the numbers with the names."""
-    numbered = list[TableColumn]()
+def _without_common(
+    columns: Sequence[TableColumn], rows: Sequence[ShownRow], console: Console
+) -> tuple[Sequence[TableColumn], Sequence[ShownRow]]:
+    """Print once what would be beneath each row, and return the other columns."""
+    places = [*range(len(columns))]
+    for place, column in enumerate(columns):
+        texts = {row.cells[place].text for row in rows}
+        if column.beneath and len(rows) > 1 and len(texts) == 1:
+            _print(console, f"{column.title}: {texts.pop()}", "dim")
+            places.remove(place)
+    kept = [row._replace(cells=[row.cells[place] for place in places]) for row in rows]
+    return [columns[place] for place in places], kept
+
+
+def _numbered(
+    columns: Sequence[TableColumn], rows: Sequence[TableRow]
+) -> tuple[list[TableColumn], str]:
+    """Return the columns of models with numbers as titles, and the numbers with the names.
+
+    The last columns of a turned table are the rows of the table.
+    """
+    numbered = [*columns]
     names = list[str]()
-    for column in columns:
-        if column.numeric:
-            names.append(f"{len(names) + 1} {column.title}")
-            column = replace(column, title=str(len(names)))
-        numbered.append(column)
+    for place, row in enumerate(rows, len(columns) - len(rows)):
+        if row.kind == "run":
+            names.append(f"{len(names) + 1} {columns[place].title}")
+            numbered[place] = replace(columns[place], title=str(len(names)))
     return numbered, " · ".join(names)
 
 
@@ -250,9 +273,7 @@ def _add_column(
     cells: Sequence[ShownCell],
 ) -> None:
     """Add a column. Numbers and intervals do not wrap, since half a number would mislead."""
-    texts = [f"{cell.text} {cell.interval}".strip() for cell in cells]
-    if any(cell.note == "≈" for cell in cells):
-        texts = [f"{text} (≈)" for text in texts]
+    texts = [f"{_marked(cell)} {cell.interval}".strip() for cell in cells]
     widest = max(map(cell_len, [*texts, *column.under.split()]), default=0)
     title = heading(column)
     if column.numeric:
@@ -276,10 +297,17 @@ def _add_column(
         )
 
 
+def _marked(cell: ShownCell) -> str:
+    """Return the text of a cell, with a mark if it is the best or ties with it."""
+    if cell.best:
+        return f"{cell.text}{BEST}"
+    return f"{cell.text}{TIED}" if TIED in cell.note else cell.text
+
+
 def _cell_text(cell: ShownCell) -> Text:
-    text = Text(cell.text, style="underline" if cell.best else "")
+    text = Text(_marked(cell))
     if cell.interval:
         text.append(f" {cell.interval}", style=_DIM)
-    if cell.note:
-        text.append(f" ({cell.note})", style=_DIM)
+    if doubt(cell.note):
+        text.append(f" ({doubt(cell.note)})", style=_DIM)
     return text
