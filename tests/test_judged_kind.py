@@ -749,11 +749,12 @@ def test_agreement_of_levels_by_hand(both: tuple[Path, Path], tmp_path: Path) ->
     hkcanto("agreement", file, people, "-o", made)
     (row,) = json.loads(made.read_text("utf-8"))["tables"]["agreement"]["rows"]
     assert (row["criterion"], row["items"]) == ("level", 4)
-    assert row["exact"]["value"] == pytest.approx(
-        50 if row["exact"]["value"] > 1 else 0.5
-    )
+    assert row["exact"]["value"] == pytest.approx(0.5)
     # The pairs' squared differences are 0, 1, 0, 1; those of all 16 combinations sum to 32.
     assert row["weighted_kappa"]["value"] == pytest.approx(1 - (2 / 4) / (32 / 16))
+    printed = hkcanto("agreement", file, people)
+    assert "level 4 50" in printed
+    assert "Not shown" not in printed
     people.write_text("\n".join(["id,level", *rows, f"{ids['街名']},4"]), "utf-8")
     said = hkcanto("agreement", file, people, status=1)
     assert "has the level 4" in said

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from lm_eval.utils import make_table
 
+from hkcanto_lm_eval.rows import has_all_subjects
 from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.tasks import task_as_run
 
@@ -329,3 +330,24 @@ def test_a_figure_has_a_tables_name_only_under_the_tables_condition(
     results = evaluate(task, model=AnsweringLM(), limit=2, bootstrap_iters=0, **options)
     names = {row.partition(",")[0] for row in results["results"][task]}
     assert {row for row in names if row[0].isupper() and "_stderr" not in row} == {name}
+
+
+@pytest.mark.parametrize(
+    ("task", "has_all"),
+    [
+        ("hkmmlu_hk_law", True),
+        ("hkmmlu", False),  # the sample data has 8 of its 66 subjects
+        ("yue_g2p", True),
+        ("cantonmt_yue_en", True),  # a reader's rows are not read for this
+    ],
+)
+def test_a_file_for_each_subject_is_looked_for(task: str, has_all: bool) -> None:
+    assert has_all_subjects(task) is has_all
+
+
+def test_a_release_without_any_file_lacks_subjects(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HKCANTO_DATA")
+    monkeypatch.setenv("HKCANTO_DATA_DIR", str(tmp_path))
+    assert has_all_subjects("hkmmlu_hk_law") is False
