@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hkcanto_tasks.cli import app
+from hkcanto_tasks.errors import OptionError, without_traceback
 
 from .answering import AnsweringLM
 from .lm_eval.evaluating import evaluate
@@ -235,3 +236,37 @@ def test_a_pipe_gets_no_progress() -> None:
     done = CliRunner().invoke(app, ["doctor", "hkcanto_fluency"])
     assert "Checking" not in done.output
     assert not done.stderr
+
+
+@pytest.mark.parametrize(
+    ("program", "is_command"),
+    [
+        ("/usr/bin/lm_eval", True),
+        ("lm-eval", True),
+        ("C:\\venv\\Scripts\\inspect.exe", True),
+        ("/venv/lib/lm_eval/__main__.py", True),
+        ("/venv/lib/inspect_ai/__main__.py", True),
+        ("/home/me/my_inspect", False),
+        ("train.py", False),
+        ("", False),
+    ],
+)
+def test_only_a_harness_s_command_ends_with_our_message(
+    program: str,
+    is_command: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    by_default = list[BaseException]()
+
+    def default(_: object, error: BaseException, *__: object) -> None:
+        by_default.append(error)
+
+    monkeypatch.setattr(sys, "argv", [program])
+    monkeypatch.setattr(sys, "excepthook", default)
+    without_traceback()
+    ours, another = OptionError("no option\x1b"), ValueError("not ours")
+    for error in (ours, another):
+        sys.excepthook(type(error), error, None)
+    assert by_default == ([another] if is_command else [ours, another])
+    assert capsys.readouterr().err == "\nOptionError: no option␛\n" * is_command
