@@ -3,12 +3,14 @@
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from inspect_ai import eval as inspect_eval
 
 from hkcanto import tasks
+from hkcanto_lm_eval import task
 from hkcanto_tasks import load_task
 from hkcanto_tasks.catalogue import find_benchmark, named_tasks
 
@@ -367,3 +369,35 @@ def test_a_retry_with_other_data_is_refused(
     (mixed,) = eval_retry(log, log_dir=str(tmp_path / "mixed"), display="none")
     assert mixed.status == "error"
     assert "different data, options or versions" in mixed.error.message
+
+
+@pytest.mark.parametrize(
+    ("asks", "is_chat", "shots", "flag", "turns", "told"),
+    [
+        (True, True, 5, False, False, True),
+        (False, True, 5, False, False, False),
+        (True, False, 5, False, False, False),
+        (True, True, 0, False, False, False),
+        (True, True, 5, True, True, False),
+        (False, True, 5, True, False, False),
+    ],
+)
+def test_turns_need_the_users_flag_and_their_absence_is_told(
+    asks: bool,
+    is_chat: bool,
+    shots: int,
+    flag: bool,
+    turns: bool,
+    told: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(task, "warning_once", lambda _, text: said.append(text))
+    without_option: Any = SimpleNamespace(_turns_option=None, _has_turns_flag=flag)
+    ask = task.CatalogueTask._multiturn
+    assert ask(without_option, asks, is_chat=is_chat, shots=shots) is turns
+    assert [text for text in said if "metadata={'multiturn': True}" in text] == said
+    assert bool(said) is told
+    for option in (True, False):
+        declared: Any = SimpleNamespace(_turns_option=option)
+        assert ask(declared, asks, is_chat=is_chat, shots=shots) is option

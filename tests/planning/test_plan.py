@@ -400,6 +400,13 @@ def test_what_cannot_be_planned_is_refused() -> None:
         assert why in " ".join(done.output.split()), given
 
 
+def test_without_a_tolerance_the_plan_is_for_two_points() -> None:
+    rows = tables("--discordance", "20")["takes"]
+    assert [row["points"] for row in rows] == ["2"]
+    rows = tables("--discordance", "20", "--gate", "1", "--gate", "3")["takes"]
+    assert [row["points"] for row in rows] == ["1", "3"]
+
+
 def test_a_page_has_a_picture(tmp_path: Path) -> None:
     page = tmp_path / "plan.html"
     assert hkcanto("--discordance", "29.3", "-o", page).exit_code == 0

@@ -11,6 +11,8 @@ import sysconfig
 import termios
 from importlib.metadata import version
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import msgspec
 import pytest
@@ -23,9 +25,14 @@ from hkcanto_tasks.catalogue import find_benchmark, named_tasks
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.commands import doctor
 from hkcanto_tasks.commands.autoload import FILES
-from hkcanto_tasks.commands.findings import Finding, print_findings
+from hkcanto_tasks.commands.findings import (
+    Finding,
+    _finding_of_loaded,
+    print_findings,
+)
 from hkcanto_tasks.data.releases import HubDataset
 from hkcanto_tasks.describing import describe, inspect_name, origin
+from hkcanto_tasks.samples import Sample
 
 from .declaring import QUIZ
 
@@ -676,3 +683,35 @@ def test_autoload_writes_files_and_removes_them_unless_they_are_installed(
     refused = hkcanto("autoload", "off", status=1)
     assert "pip uninstall hkcanto-lm-eval" in refused
     assert [*tmp_path.iterdir()] == [installed]
+
+
+def loaded(name: str, asked: str, present: str, *differences: str) -> Any:
+    """A loaded task: the subjects asked for and those of its items, a letter each."""
+    definition = SimpleNamespace(name=name)
+    return SimpleNamespace(
+        task=SimpleNamespace(definition=definition),
+        asked=[*asked],
+        samples=[Sample(id=subject, subject=subject) for subject in present],
+        differences=differences,
+    )
+
+
+def test_the_doctor_counts_items_and_subjects_and_names_what_differs() -> None:
+    benchmark: Any = find_benchmark("hkmmlu")
+    folder: Any = SimpleNamespace(kind="cached", root=Path("/data"))
+    whole, part = loaded("a", "xy", "xyy"), loaded("b", "xyz", "xx")
+    single = loaded("c", "x", "xxxx", "1 row is new")
+    found = _finding_of_loaded(benchmark, folder, [whole])
+    assert (found.good, found.command, found.details) == (True, "", [])
+    assert found.text == f"{benchmark.title}: 3 items, in /data (cached)"
+    found = _finding_of_loaded(benchmark, folder, [whole, part, single])
+    assert (found.good, found.command) == (False, "hkcanto data fetch hkmmlu")
+    assert "9 items, 3 of 5 subjects, in /data" in found.text
+    assert found.details == ["c: 1 row is new"]
+    found = _finding_of_loaded(benchmark, folder, [single])
+    assert (found.good, found.command) == (False, "")  # complete, but it differs
+    sample: Any = SimpleNamespace(kind="sample", root=Path("/data"))
+    assert _finding_of_loaded(benchmark, sample, [part]).good
+    local: Any = SimpleNamespace(kind="local", root=Path("/data"))
+    fetch = _finding_of_loaded(benchmark, local, [part]).command
+    assert fetch == "unset HKCANTO_DATA_DIR; hkcanto data fetch hkmmlu"
