@@ -258,7 +258,7 @@ class TaskDefinition(Declared, frozen=True):
         language: Language (`en`, `zh` or `yue`), if tasks differ by it; for a translation, the
             target language.
         header: Whether CSV files have a header row. Without one, columns are called by their
-            numbers, from 1. If none is declared and there are as many columns as the kind reads,
+            numbers, from 1. If none is declared and there are as many columns as the kind needs,
             they are those, in the kind's order.
         columns: Role of a cell → the name of its column, in upper or lower case. A path leads into
             a cell: `about.place.0`, `choices.text`. In a list of

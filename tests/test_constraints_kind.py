@@ -282,7 +282,9 @@ def test_a_file_of_ifeval_loads_as_it_is(asked: Callable[[str, str], Path]) -> N
     }
     arguments = [{"keyword": "茶", "frequency": 2, "relation": "at least"}]
     asked("prompts.jsonl", json.dumps(row | {"kwargs": arguments}))
-    (sample,) = load_task("asked").samples
+    loaded = load_task("asked")
+    assert "no prompt shows the columns key:" in loaded.differences[0]
+    (sample,) = loaded.samples
     assert json.loads(sample.target) == [
         {"name": "occurrences", "args": {"word": "茶", "at_least": 2}}
     ]

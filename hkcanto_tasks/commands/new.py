@@ -25,8 +25,6 @@ from .output import argument, option
 if TYPE_CHECKING:
     from ..data.tables import Row
 
-# Columns that a kind can do without. `options` is optional because letters may replace it.
-_OPTIONAL = ("id", "category", "number", "explanation", "options")
 _SHOWN = 8  # keys of an object
 _MEDIA = (
     "The column {} holds an image, sound or bytes, which no prompt shows: the benchmark loads if it is "
@@ -49,7 +47,8 @@ _PROMPTS = {
     "fluency": "{source}",
 }
 _ANSWER_LINE = (
-    'answer = "?"  # the letter, index (from 0), number (from 1) or text of the option'
+    'answer = "?"  # the letter, index (from 0), number (from 1), text or label of the option; or '
+    "flags"
 )
 _FURTHER_LINES = {
     "label": """\
@@ -105,7 +104,9 @@ def new(
     """Write a commented benchmark.toml, with "?" for everything that the file does not state."""
     from ..kinds import find_kind
 
-    roles = find_kind(kind).COLUMNS
+    kind_class = find_kind(kind)
+    roles = kind_class.COLUMNS
+    needed = {role: roles[role] for role in roles if role not in kind_class.OPTIONAL}
     folder = into / name
     file = folder / "benchmark.toml"
     if file.exists() and not force:
@@ -116,7 +117,7 @@ def new(
     if source:
         names = {name for names in roles.values() for name in names}
         content = _content(source, names)
-    lines = _task_lines(kind, roles, content.columns, source.name if source else "?")
+    lines = _task_lines(kind, needed, content.columns, source.name if source else "?")
     text = _TEMPLATE.format(
         docs=DOCS,
         name=name,
@@ -181,9 +182,14 @@ def _content(source: Path, names: set[str]) -> _Content:
 
 def _json_content(rows: Sequence["Row"]) -> _Content:
     """Return the content of a JSON or Parquet file with these rows."""
-    columns = [*dict.fromkeys(column for row in rows for column in row.cells)]
-    paths = [*dict.fromkeys(path for row in rows for path in _paths(row))]
-    return _Content(columns, paths, remarks=[*_remarks(rows, columns)])
+    columns: dict[str, None] = {}
+    for row in rows:
+        for name, cell in row.cells.items():
+            # A role is open if its column only has objects, or nothing.
+            if cell is not None and not isinstance(cell, Mapping):
+                columns[name] = None
+    paths = dict.fromkeys(path for row in rows for path in _paths("", row.cells))
+    return _Content([*columns], [*paths], remarks=[*_remarks(rows)])
 
 
 def _csv_content(rows: Sequence["Row"], names: set[str]) -> _Content:
@@ -214,31 +220,30 @@ def _csv_questions(columns: Sequence[str], names: set[str]) -> Iterator[str]:
         )
 
 
-def _paths(row: "Row") -> Iterator[str]:
-    """Yield the names of a row's columns, with the paths into nested cells."""
-    for name, cell in row.cells.items():
-        record = cell[0] if isinstance(cell, list) and cell else cell
-        if isinstance(record, Mapping):
-            for key in islice(record, _SHOWN):
-                yield f"{name}.{key}"
-        else:
-            yield f"{name} (a list)" if isinstance(cell, list) else name
+def _paths(name: str, cell: object) -> Iterator[str]:
+    """Yield the paths to what a cell of this name holds; without a name, those of a row."""
+    record = cell[0] if isinstance(cell, list) and cell else cell
+    if isinstance(record, Mapping):
+        for key, entry in islice(record.items(), _SHOWN if name else None):
+            yield from _paths(f"{name}.{key}" if name else key, entry)
+    else:
+        yield f"{name} (a list)" if isinstance(cell, list) else name
 
 
-def _remarks(rows: Sequence["Row"], columns: Sequence[str]) -> Iterator[str]:
+def _remarks(rows: Sequence["Row"]) -> Iterator[str]:
     """Yield what may be overlooked in the rows of a JSON or Parquet file."""
     from ..data.checks import media_columns
 
-    for name in media_columns(rows, columns):
-        yield _MEDIA.format(name)
     counts = Counter(name for row in rows for name in row.cells)
+    for name in media_columns(rows, counts):
+        yield _MEDIA.format(name)
     for name, count in counts.items():
         if count < len(rows):
             yield f"Only {count} of {len(rows)} rows have the column {one_line(name)}"
 
 
 def _columns_comment(source: Path | None, content: _Content) -> str:
-    if source is None:
+    if source is None or not content.paths:
         return ""
     return f"# Columns of {source.name}: {one_line(', '.join(content.paths))}.\n"
 
@@ -253,7 +258,7 @@ def _task_lines(
 
     Args:
         kind: The name of the kind.
-        roles: Role of a cell → the names of its column, which need no declaration.
+        roles: Role of a needed cell → the names of its column, which need no declaration.
         columns: The columns of the file.
         file_name: The name of the file.
     """
@@ -283,7 +288,7 @@ def _missing_roles(
     return [
         role
         for role, names in roles.items()
-        if role not in _OPTIONAL and {*names}.isdisjoint(columns)
+        if role != "options" and {*names}.isdisjoint(columns)
     ]
 
 

@@ -72,6 +72,8 @@ def media_columns(rows: Sequence[Row], columns: Collection[str]) -> list[str]:
 
 def _is_media(cell: object) -> bool:
     if isinstance(cell, Mapping):
+        if "sampling_rate" in cell:  # `datasets` decodes a sound to numbers
+            return True
         cell = [*cell.values()]
     if isinstance(cell, list):
         return any(map(_is_media, cell))

@@ -327,7 +327,8 @@ def read_table(
         raise DataCorrupt(f"{path}: {reason}.")
     if ending not in ENDINGS:
         raise DataCorrupt(
-            f"{path} has none of the endings {', '.join(ENDINGS)}. Write a reader."
+            f"{path} has none of the endings {', '.join(ENDINGS)}. Rename it if its content is one "
+            "of these; or write a reader."
         )
     if form.rows and ending not in (".json", ".jsonl"):
         raise DataCorrupt(

@@ -101,6 +101,9 @@ class Kind(ABC):
     COLUMNS: ClassVar[dict[str, tuple[str, ...]]] = {}
     """Role of a cell → the names of its column, if the task does not declare any."""
 
+    OPTIONAL: ClassVar[tuple[str, ...]] = ("id", "category", "number", "explanation")
+    """The roles that a row may lack."""
+
     Options: ClassVar[type[Any]] = KindOptions
     """A frozen `msgspec.Struct` whose fields all have defaults."""
 
@@ -273,8 +276,9 @@ class Kind(ABC):
 
     @cached_property
     def headerless(self) -> tuple[str, ...]:
-        """The columns of a CSV file without a header row, in order."""
-        return tuple(self.columns(role)[0] for role in self.COLUMNS)
+        """The columns that a CSV file without a header row needs, in order."""
+        needed = [role for role in self.COLUMNS if role not in self.OPTIONAL]
+        return tuple(self.columns(role)[0] for role in needed)
 
     def row(self, row: Row) -> Sample:
         """Read a row of the release; by default the texts of `TEXTS`.

@@ -83,6 +83,11 @@ class Constraints(Prompted):
         target = msgspec.json.encode(constraints).decode()
         return msgspec.structs.replace(super().row(row), target=target)
 
+    @property
+    def reads(self) -> set[str]:
+        """The columns that the kind reads itself, in lower case."""
+        return {*super().reads, "instruction_id_list", "kwargs"}
+
     def answer_in(self, parts: Reasoned) -> str:
         """Return all text outside of the reasoning: a constraint may be about tags."""
         return parts.tagged

@@ -29,6 +29,7 @@ class Fluency(writing.WritingInCantonese):
         "category": ("category",),
         "prompt": ("prompt",),
     }
+    OPTIONAL = ()
     TEXTS: ClassVar = {"id": "id", "prompt": "source", "category": "category"}
     REWRITES = False
     TOKENS = 512

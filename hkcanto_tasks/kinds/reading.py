@@ -146,6 +146,11 @@ def _cell(
         return ""
     text = as_text(cell)
     if text is None:
-        where = f"no text in a column {' or '.join(columns)}"
-        raise row.problem(f"{where}, which the prompt shows as {{{place}}}")
+        what = "no text"
+        if isinstance(cell, list | Mapping):
+            what = "a list or object in place of a text"
+        raise row.problem(
+            f"{what} in a column {' or '.join(columns)}, which the prompt shows as {{{place}}} (a "
+            f"path names one entry, {columns[0]}.0)"
+        )
     return text

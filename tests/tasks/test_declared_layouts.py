@@ -272,9 +272,12 @@ def test_numbers_name_the_columns_of_any_order_and_width(quiz: Quiz) -> None:
         items()
 
 
-def test_a_list_of_words_and_readings_is_declared(quiz: Quiz) -> None:
+@pytest.mark.parametrize(
+    "columns", ["", 'columns = { sentence = "1", jyutping = "2" }']
+)
+def test_a_list_of_words_and_readings_is_declared(quiz: Quiz, columns: str) -> None:
     quiz(
-        'files = "test.tsv"\nheader = false\ncolumns = { sentence = "1", jyutping = "2" }',
+        f'files = "test.tsv"\nheader = false\n{columns}',
         kind="g2p",
         question="{sentence}",
         files={"data/test.tsv": "你好\tnei5 hou2\n早晨\tzou2 san4\n"},
@@ -308,6 +311,7 @@ OPTIONS = dict(zip("ABCD", TEXTS, strict=True))
         "data:image/png;base64,iVBOR",
         "images/1.png",
         "clip.wav",
+        {"array": [0.1, 0.2], "sampling_rate": 16000},
     ],
 )
 def test_a_question_on_a_picture_is_refused_unless_it_is_ignored(

@@ -54,7 +54,8 @@ def test_an_exact_file_leaves_only_the_form_of_its_answers_open(new: New) -> Non
     done = new("multiple_choice", CHOICE)
     assert done.exit_code == 0
     assert [line for line in done.output.splitlines() if line.startswith("? ")] == [
-        '? answer = "?"  # the letter, index (from 0), number (from 1) or text of the option'
+        '? answer = "?"  # the letter, index (from 0), number (from 1), text or label of the '
+        "option; or flags"
     ]
     file = Path("my_quiz/benchmark.toml")
     with pytest.raises(CatalogueError, match=r'open questions, "\?": answer'):
@@ -120,7 +121,7 @@ def test_mistakes_are_said(new: New) -> None:
     for arguments, says in (
         (("number_choice", CHOICE), "no kind 'number_choice'"),
         (("multiple_choice", None, "--from", "nothing.csv"), "nothing.csv"),
-        (("multiple_choice", None, "--from", "notes.txt"), "Write a reader"),
+        (("multiple_choice", None, "--from", "notes.txt"), "Rename it if its content"),
     ):
         Path("notes.txt").write_text("x", "utf-8")
         done = new(*arguments)
@@ -157,6 +158,11 @@ BIG5 = ",".join((*CHOICE, "\n邊個？", *"甲乙丙丁", "B")).encode("big5hksc
         ("d.json", '{"data": {"items": [{"question": "？"}]}}', "number", 'rows = "?"'),
         ("e.json", '{"q1": {"question": "？"}, "q2": {}}', "number", "Keys: q1, q2"),
         ("f.jsonl", '{"q": {"stem": "？"}, "key": [1]}', "number", "q.stem, key (a list)"),
+        ("k.jsonl", '{"question": {"stem": "？", "all": [{"text": "甲"}]}, "answer": null}',
+         "multiple_choice", 'question.stem, question.all.text, answer'),
+        ("l.jsonl", '{"question": {"stem": "？"}, "A": "甲", "B": "乙", "answer": null}',
+         "multiple_choice", 'columns = { question = "?", answer = "?" }'),
+        ("m.jsonl", '{"prompt": "？"}', "fluency", 'id = "?", category = "?"'),
         ("g.json", '[{"question": "？", "image": "1.png"}]', "number", "column image holds"),
         ("h.csv", "question,answer\n？,7\n？,8,9\n？,9", "number", "1 rows cannot be read"),
         ("i.json", '[{"question": "？", "answer": 1}, {"question": "？"}]', "number",

@@ -111,7 +111,10 @@ def test_a_row_without_the_column_is_named(quiz: Quiz) -> None:
     ):
         items()
     quiz(AB, {**ROW, "passage": ["一", "二"]}, question="{passage}\n{question}")
-    with pytest.raises(DataCorrupt, match=r"row 1 has no text in a column passage"):
+    with pytest.raises(
+        DataCorrupt,
+        match=r"a list or object in place of a text in a column passage.* passage\.0\)",
+    ):
         items()
 
 
