@@ -489,6 +489,12 @@ class ShortAnswerDefinition(TaskDefinition, frozen=True):
     alternatives: str = ""
 
 
+class CantoneseDefinition(TaskDefinition, frozen=True):
+    """A task of the kind `translation_to_cantonese`, whose targets are in Cantonese."""
+
+    language: Literal["", "en", "zh", "yue"] = "yue"
+
+
 class JudgedDefinition(TaskDefinition, frozen=True, kw_only=True):
     """A task of the kind `judged`.
 
@@ -517,7 +523,7 @@ DEFINITIONS: Mapping[str, type[TaskDefinition]] = {
     "short_answer": ShortAnswerDefinition,
     "summarization": TaskDefinition,
     "translation": TaskDefinition,
-    "translation_to_cantonese": TaskDefinition,
+    "translation_to_cantonese": CantoneseDefinition,
 }
 """Our kinds → the record of a task's entry, so that the catalogue is read without their modules."""
 

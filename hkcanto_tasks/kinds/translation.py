@@ -14,6 +14,7 @@ import msgspec
 from hkcanto_metrics.translation import LONGEST, is_copy, is_wrong_script
 
 from ..data.tables import Row, as_text
+from ..declarations import CantoneseDefinition
 from ..errors import DataCorrupt
 from ..figures import figures
 from ..judgements import Judgement
@@ -83,7 +84,7 @@ class Translation(writing.Writing):
             raise DataCorrupt(
                 f"{file}: {self.definition.name} translates {direction} Cantonese, but of the first "
                 f"{len(first)} rows {sources} sources and {targets} targets are: two sides or files "
-                "are swapped. Correct them."
+                "are swapped, or its `language`, that of the targets, is not declared. Correct them."
             )
 
     def scored(self, rows: Sequence[Sample]) -> Sequence[Sample]:
@@ -135,6 +136,7 @@ class TranslationToCantonese(Translation):
     """Translations into Cantonese, also judged for fluency. Columns as in `translation`."""
 
     FIGURES = (*Translation.FIGURES, *figures(*writing.FLUENT))
+    Definition = CantoneseDefinition
 
     def score(self, answer: str, sample: Sample) -> Judgement:
         """Judge the faults and the fluency of one translation into Cantonese."""

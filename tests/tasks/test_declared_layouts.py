@@ -372,6 +372,15 @@ def test_a_list_of_turns_is_refused_as_such(quiz: Quiz) -> None:
         items()
 
 
+def test_the_language_of_translations_into_cantonese_needs_no_entry(quiz: Quiz) -> None:
+    row = {"source": "他們還沒有來。", "target": "佢哋仲未嚟㗎。"}
+    quiz("", row, kind="translation_to_cantonese", question="{source}")
+    assert load_task("quiz").kind.definition.language == "yue"
+    quiz("", row, kind="translation", question="{source}")
+    with pytest.raises(DataCorrupt, match=r"or its `language`, .* is not declared"):
+        items()
+
+
 def test_a_file_of_another_name_is_not_mapped_to_nothing(quiz: Quiz) -> None:
     quiz('files = "{stem}_test.json"', files={"data/a_test.json": "[]"})
     with pytest.raises(DataNotFound) as error:
