@@ -256,7 +256,7 @@ class TaskDefinition(Declared, frozen=True):
             first, lm-eval's table repeats it under this name, or under the figure's title if the
             shots or the prompt are not the table's.
         language: Language (`en`, `zh` or `yue`), if tasks differ by it; for a translation, the
-            target language.
+            target language, by default `yue` in `translation_to_cantonese`.
         header: Whether CSV files have a header row. Without one, columns are called by their
             numbers, from 1. If none is declared and there are as many columns as the kind needs,
             they are those, in the kind's order.
@@ -489,12 +489,6 @@ class ShortAnswerDefinition(TaskDefinition, frozen=True):
     alternatives: str = ""
 
 
-class CantoneseDefinition(TaskDefinition, frozen=True):
-    """A task of the kind `translation_to_cantonese`, whose targets are in Cantonese."""
-
-    language: Literal["", "en", "zh", "yue"] = "yue"
-
-
 class JudgedDefinition(TaskDefinition, frozen=True, kw_only=True):
     """A task of the kind `judged`.
 
@@ -523,7 +517,7 @@ DEFINITIONS: Mapping[str, type[TaskDefinition]] = {
     "short_answer": ShortAnswerDefinition,
     "summarization": TaskDefinition,
     "translation": TaskDefinition,
-    "translation_to_cantonese": CantoneseDefinition,
+    "translation_to_cantonese": TaskDefinition,
 }
 """Our kinds → the record of a task's entry, so that the catalogue is read without their modules."""
 

@@ -14,7 +14,6 @@ import msgspec
 from hkcanto_metrics.translation import LONGEST, is_copy, is_wrong_script
 
 from ..data.tables import Row, as_text
-from ..declarations import CantoneseDefinition
 from ..errors import DataCorrupt
 from ..figures import figures
 from ..judgements import Judgement
@@ -74,7 +73,7 @@ class Translation(writing.Writing):
         first = rows[:_COMPARED_ROWS]
         sources = sum(judge(row.source) == "cantonese" for row in first)
         targets = sum(judge(row.target) == "cantonese" for row in first)
-        if self.definition.language == "yue":
+        if self.language == "yue":
             is_swapped = sources > targets
             direction = "into"
         else:
@@ -136,7 +135,11 @@ class TranslationToCantonese(Translation):
     """Translations into Cantonese, also judged for fluency. Columns as in `translation`."""
 
     FIGURES = (*Translation.FIGURES, *figures(*writing.FLUENT))
-    Definition = CantoneseDefinition
+
+    @property
+    def language(self) -> str:
+        """The language of the targets."""
+        return self.definition.language or "yue"
 
     def score(self, answer: str, sample: Sample) -> Judgement:
         """Judge the faults and the fluency of one translation into Cantonese."""

@@ -44,11 +44,16 @@ class Writing(base.Kind):
             return None
         return super().example(subject, row, number)
 
+    @property
+    def language(self) -> str:
+        """The language of an answer; empty if none is declared."""
+        return self.definition.language
+
     def cleaned(self, answer: str, sample: Sample) -> "Cleaned":
         """Return an answer without what is not part of the text, such as an introduction."""
         source = sample.source if self.REWRITES else ""
         cleaned = hkcanto_metrics.clean_output(
-            answer, source=source, language=self.definition.language
+            answer, source=source, language=self.language
         )
         # A refusal is scored as no text at all.
         return replace_fields(cleaned, text="") if cleaned.refused else cleaned

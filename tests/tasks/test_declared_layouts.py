@@ -375,7 +375,7 @@ def test_a_list_of_turns_is_refused_as_such(quiz: Quiz) -> None:
 def test_the_language_of_translations_into_cantonese_needs_no_entry(quiz: Quiz) -> None:
     row = {"source": "他們還沒有來。", "target": "佢哋仲未嚟㗎。"}
     quiz("", row, kind="translation_to_cantonese", question="{source}")
-    assert load_task("quiz").kind.definition.language == "yue"
+    assert load_task("quiz").kind.language == "yue"
     quiz("", row, kind="translation", question="{source}")
     with pytest.raises(DataCorrupt, match=r"or its `language`, .* is not declared"):
         items()
