@@ -250,7 +250,7 @@ def test_a_row_with_another_label_is_named(declare: Declare) -> None:
             None,
             "row 1 has no label: expected one in a column label, found the columns id, premise",
         ),
-        (["entailment"], "row 1 has no label"),
+        (["entailment"], "row 1 has a list or object in place of a text"),
     ):
         declare(test=rows(("一。", "二。", label, "")))
         assert message in refused(), label

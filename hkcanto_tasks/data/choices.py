@@ -210,6 +210,8 @@ class ChoiceReader:
     def _answers(self, row: Row, cell: object) -> list[str]:
         """Return the answers in a cell; each names a choice, or is declared in `answers`."""
         answer = _plain(as_text(cell) or "")
+        if isinstance(cell, list | Mapping) and not self._several:
+            raise row.nested("answer", self._answer)
         if not self._several or answer in self._definition.answers:
             return [answer]
         if not isinstance(cell, list):

@@ -113,6 +113,11 @@ class ReleaseRows:
     def missing(self) -> DataNotFound:
         """Return the error for data that has none of the subjects."""
         task = self._task
+        if self._definition.where and self._files:
+            return DataNotFound(
+                f"{self.folder.root} has no row of {task.name}: `where` in "
+                f"{task.benchmark.home}/benchmark.toml names a value that no row has. Correct it."
+            )
         present = ", ".join(self.folder.files()) or "no files"
         stem = task.subjects[0].stem
         paths = self._definition.paths.get("test", ())

@@ -112,12 +112,16 @@ class Row(msgspec.Struct, frozen=True, gc=False):
         text = as_text(cell)
         if text and text.strip():
             return text
-        if isinstance(cell, list):
-            raise self.problem(
-                f"a list in place of a text for the {role} in {' or '.join(columns)}: a path names "
-                f"one entry, {columns[0]}.0; a conversation of several turns cannot be declared"
-            )
+        if isinstance(cell, list | Mapping):
+            raise self.nested(role, columns)
         raise self.lacks(f"text for the {role}", role, columns)
+
+    def nested(self, role: str, columns: Sequence[str]) -> "UnreadableRow":
+        """Return the error for a cell with a list or object, where one text is needed."""
+        return self.problem(
+            f"a list or object in place of a text for the {role} in {' or '.join(columns)}: a path "
+            f"names one entry, {columns[0]}.0; a conversation of several turns cannot be declared"
+        )
 
     def lacks(
         self,
@@ -499,7 +503,12 @@ def _csv_rows(
         try:
             for row in reader:
                 complete = reader.line_num
-                yield row
+                # Without this, a cell that begins with a mark hides the rows up to the next mark.
+                is_several = any("\n" in cell and "\t" in cell for cell in row)
+                if is_several and delimiter == "\t":
+                    yield csv.Error("it encloses rows; is it text? quotes = false")
+                else:
+                    yield row
             return
         except csv.Error as error:
             yield error

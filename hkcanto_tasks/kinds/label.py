@@ -5,6 +5,7 @@ response without a label, or with several and no choice between them, is wrong a
 `unparsed_rate`.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -67,6 +68,8 @@ class Label(base.Kind):
         if "source" in self.placeholders:
             text = row.text(self.columns("text"), "text")
         cell = row.find(self.columns("label"))
+        if isinstance(cell, list | Mapping):
+            raise row.nested("label", self.columns("label"))
         name = str(cell).lower() if isinstance(cell, bool) else as_text(cell)
         if name is None or not name.strip():
             raise row.lacks("label", "label", self.columns("label"))

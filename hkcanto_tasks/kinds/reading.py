@@ -145,12 +145,9 @@ def _cell(
     if cell is None and any(map(row.has, columns)):
         return ""
     text = as_text(cell)
+    if isinstance(cell, list | Mapping):
+        raise row.nested(f"placeholder {{{place}}}", columns)
     if text is None:
-        what = "no text"
-        if isinstance(cell, list | Mapping):
-            what = "a list or object in place of a text"
-        raise row.problem(
-            f"{what} in a column {' or '.join(columns)}, which the prompt shows as {{{place}}} (a "
-            f"path names one entry, {columns[0]}.0)"
-        )
+        where = f"no text in a column {' or '.join(columns)}"
+        raise row.problem(f"{where}, which the prompt shows as {{{place}}}")
     return text

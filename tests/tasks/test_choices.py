@@ -58,10 +58,9 @@ def test_an_answer_of_another_form_is_an_error_that_names_the_declaration() -> N
             UnreadableRow, match=f"quiz.csv, row 2 .*answer = '{way}' is declared"
         ):
             answered(cell, answer=way)
-    for cell in ("", " ", None, ["A"]):
-        with pytest.raises(
-            UnreadableRow, match="no answer: expected one in a column answer"
-        ):
+    lacks = "no answer: expected one in a column answer"
+    for cell, says in (("", lacks), (" ", lacks), (None, lacks), (["A"], "a list or")):
+        with pytest.raises(UnreadableRow, match=says):
             answered(cell)
 
 

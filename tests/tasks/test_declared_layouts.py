@@ -372,6 +372,41 @@ def test_a_list_of_turns_is_refused_as_such(quiz: Quiz) -> None:
         items()
 
 
+def test_a_list_of_answers_or_labels_is_refused_with_the_path_to_one(
+    quiz: Quiz,
+) -> None:
+    quiz("", {**PLAIN, **OPTIONS, "answer": ["C"]})
+    with pytest.raises(DataCorrupt, match=r"for the answer in answer: .* answer\.0"):
+        items()
+    quiz('columns = { answer = "answer.0" }', {**PLAIN, **OPTIONS, "answer": ["C"]})
+    assert read() == [EXPECTED]
+    labels = 'labels = ["新界", "港島"]\n'
+    quiz(labels, {"text": "沙田", "label": ["新界"]}, kind="label", question="{source}")
+    with pytest.raises(DataCorrupt, match=r"for the label in label: .* label\.0"):
+        items()
+
+
+def test_a_quotation_mark_does_not_hide_the_rows_up_to_the_next(quiz: Quiz) -> None:
+    more = 'files = "test.tsv"\nlabels = ["好", "差"]\n'
+    rows = 'label\ttext\n好\t"正！\n差\t伏中之伏"\n好\t掂\n'
+    declared = {
+        "kind": "label",
+        "question": "{source}",
+        "files": {"data/test.tsv": rows},
+    }
+    quiz(more, **declared)
+    with pytest.raises(DataCorrupt, match=r"row 2 has a stray .* quotes = false"):
+        items()
+    quiz(f"{more}quotes = false\n", **declared)
+    assert [item.source for item in items()] == ['"正！', '伏中之伏"', "掂"]
+
+
+def test_a_value_that_no_row_has_is_no_missing_file(quiz: Quiz) -> None:
+    quiz('where = { region = "HKG" }', {**PLAIN, **OPTIONS, "region": "HK"})
+    with pytest.raises(DataNotFound, match=r"`where` in .* names a value that no row"):
+        items()
+
+
 def test_the_language_of_translations_into_cantonese_needs_no_entry(quiz: Quiz) -> None:
     row = {"source": "他們還沒有來。", "target": "佢哋仲未嚟㗎。"}
     quiz("", row, kind="translation_to_cantonese", question="{source}")

@@ -113,7 +113,7 @@ def test_a_row_without_the_column_is_named(quiz: Quiz) -> None:
     quiz(AB, {**ROW, "passage": ["一", "二"]}, question="{passage}\n{question}")
     with pytest.raises(
         DataCorrupt,
-        match=r"a list or object in place of a text in a column passage.* passage\.0\)",
+        match=r"a list or object .* \{passage\} in passage: .* passage\.0",
     ):
         items()
 
