@@ -106,7 +106,10 @@ def _dressed_models(
             items, keys = match_dresses(first, second, metric, resampling)
             models.append(_Dressed(label, (first, second), items, keys))
     if not models:
-        raise ComparisonError(f"no model has runs of both {' and '.join(tasks)}.")
+        known = ", ".join(sorted({run.task for run in runs}))
+        raise ComparisonError(
+            f"no model has runs of both {' and '.join(tasks)}. There are runs of {known}."
+        )
     return models
 
 
