@@ -655,7 +655,7 @@ def test_a_verdict_names_each_task_with_its_loss_and_what_would_decide_it(compar
     # 1 - 0.05^(1/30) is 9.5 points.
     assert loss == "Jyutping grapheme-to-phoneme could lose up to 9.5."
     assert certain == (
-        "Not certain: a task passes with 95 %, and fails with 97.5 % for all tasks together."
+        "Not certain: to pass needs 95 % certainty, to fail 97.5 % for all tasks together."
     )
     # ln 0.05 / ln 0.95, rounded up; the whole task has 145.
     assert advice == (
@@ -677,9 +677,9 @@ def test_a_task_that_is_too_small_for_a_tolerance_says_so(compared):
     assert advice == [
         "Do not release yet. Run more items; if both are equally good, so many pass: Hong Kong law "
         "299.",
-        "Do not release yet. Too small for 1 points, even if all items are run: Jyutping "
-        "grapheme-to-phoneme (needs 299 items, has 145). From the next run on, allow 3 points there, "
-        "or leave it out:",
+        "Do not release by this gate. Too small, even if all items are run: Jyutping "
+        "grapheme-to-phoneme (1 points need 299 items; its 145 can decide 3 points). Plan the next "
+        "gate:",
     ]
 
 

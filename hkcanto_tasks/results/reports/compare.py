@@ -435,7 +435,7 @@ def sections(
     else:
         yield gate_section(gate, warnings)
         notes = [note for note in notes if note.level != "next"]
-        yield Section("Without the gate", [*notes, *tables], "results")
+        yield Section("Results without the gate", [*notes, *tables], "results")
     if following:
         yield following
     yield _left_out_section(comparisons, not_compared)

@@ -261,8 +261,7 @@ def _certainty(gate: Gate) -> str:
             **places,
         )
     return say(
-        "Not certain: a task passes with {passing} %, and fails with {worse} % for all tasks "
-        "together.",
+        "Not certain: to pass needs {passing} % certainty, to fail {worse} % for all tasks together.",
         **places,
     )
 
@@ -403,46 +402,35 @@ def _advice(gate: Gate) -> Iterator[Note]:
 
 def _advice_on_small(gate: Gate, small: Sequence[GatedTask]) -> Note:
     """Return what to do about tasks that have too few items, even if all are run."""
-    tolerance = _rounded_up(max(task.decidable or 0.0 for task in small))
-    places = {
-        "tasks": listed(map(_needs, small), ", "),
-        "delta": f"{gate.delta:g}",
-        "tolerance": f"{tolerance:g}",
-    }
-    names = dict.fromkeys(task.task for task in gate.tasks if task not in small)
-    if not names:
-        text = say(
-            "Do not release yet. Too small for {delta} points, even if all items are run: {tasks}. "
-            "Allow {tolerance} points from the next run on:",
-            **places,
-        )
-        return next_step(text, f"hkcanto compare LOGS --gate {tolerance:g}")
+    tolerance = max(map(_decidable_points, small))
     text = say(
-        "Do not release yet. Too small for {delta} points, even if all items are run: {tasks}. From "
-        "the next run on, allow {tolerance} points there, or leave it out:",
-        **places,
+        "Do not release by this gate. Too small, even if all items are run: {tasks}. Plan the next "
+        "gate:",
+        tasks=listed(map(_needs, small), ", "),
     )
-    tasks = ",".join(names)
-    return next_step(text, f"hkcanto compare LOGS --gate {gate.delta:g} --task {tasks}")
+    command = f"hkcanto plan LOGS --gate {gate.delta:g} --gate {tolerance:g}"
+    return next_step(text, command)
 
 
 def _needs(task: GatedTask) -> str:
     """Return a task, the items with which 80 of 100 equally good runs pass, and its items."""
     return say(
-        "{task} (needs {needed:,} items, has {items:,})",
+        "{task} ({delta} points need {needed:,} items; its {items:,} can decide {tolerance} points)",
         task=task.title,
+        delta=f"{task.delta:g}",
         needed=task.needed_items or 0,
         items=task.task_items or 0,
+        tolerance=f"{_decidable_points(task):g}",
     )
+
+
+def _decidable_points(task: GatedTask) -> float:
+    """Return the smallest tolerance that a whole task can decide, rounded up to whole points."""
+    return min(100.0, float(int(task.decidable or 0.0) + 1))
 
 
 def _has_enough(task: GatedTask) -> bool:
     return bool(task.needed_items and task.needed_items <= (task.task_items or 0))
-
-
-def _rounded_up(points: float) -> float:
-    """Return a tolerance in whole points, at most 100."""
-    return min(100.0, float(int(points) + 1))
 
 
 def gate_section(gate: Gate, warnings: Sequence[Note] = ()) -> Section:
@@ -451,15 +439,19 @@ def gate_section(gate: Gate, warnings: Sequence[Note] = ()) -> Section:
     if gate.tasks:
         columns = [*_columns(gate)]
         title = say(
-            "Gain in points, task by task: passed above −{delta} (lower bound, {passing} %), failed "
-            "below it (upper bound, {worse} % for all)",
+            "Gain in points, task by task: passed if all of its interval is above −{delta}, failed if "
+            "all is below",
             delta=f"{gate.delta:g}",
-            passing=_passing_confidence(gate),
-            worse=_worse_confidence(gate),
         )
         tasks = [task for answer in _ORDER for task in gate.having(answer)]
         blocks += map(Note, remarks(gate))
-        blocks.append(table("gate", title, tasks, columns))
+        bounds = say(
+            "The lower end holds with {passing} %, the upper with {worse} % for all tasks together: "
+            "not the intervals of a report.",
+            passing=_passing_confidence(gate),
+            worse=_worse_confidence(gate),
+        )
+        blocks.append(table("gate", title, tasks, columns, bounds))
     return Section(say("Gate"), blocks, "gate", is_summary=True)
 
 

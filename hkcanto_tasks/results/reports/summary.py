@@ -478,7 +478,7 @@ def _notes_on_ranks(label: str, rows: Sequence[_TaskRow]) -> Iterator[Note]:
             **places,
         )
         yield verdict_note(WHO_LEADS, lead)
-        amounts = listed(_distance_to_best(row) for row in (*first, *behind))
+        amounts = listed(map(_distance_to_best, (*first, *behind)))
         if amounts:
             yield verdict_note(BY_HOW_MUCH, f"{amounts}.")
         certain = say(
@@ -501,10 +501,10 @@ def _distance_to_best(row: _TaskRow) -> str:
     if row.score is None or row.best is None:
         return row.title
     return say(
-        "{task} {points} points ({score}; best published {best})",
+        "{points} points on {task} ({rival} {best})",
         task=row.title,
         points=value_text(row.score.value - row.best.score, "score_points"),
-        score=value_text(row.score, "score"),
+        rival=row.best.model,
         best=value_text(row.best.score, "score"),
     )
 
@@ -718,28 +718,48 @@ def _lead_certainty(
     races: Sequence[Selection],
 ) -> str:
     """Say on how many tasks the first model is certainly better than the second, and than others."""
-    text = say(
-        "{model} is certainly better than {second} on {better} of {tasks} tasks, and certainly worse "
-        "on {worse} (95 %, all pairs and tasks together).",
-        model=first,
-        second=second,
-        better=_wins(first, second, races),
-        worse=_wins(second, first, races),
-        tasks=len(races),
-    )
-    unclear = [
-        label
-        for label in others
-        if label != second and not _is_clearly_ahead(first, label, races)
-    ]
+    text = _certainty_of_two(first, second, races)
+    rest = [label for label in others if label != second]
+    unclear = [label for label in rest if not _is_clearly_ahead(first, label, races)]
+    places = {"model": first, "named": listed(unclear, ", "), "count": len(rest)}
     if unclear:
-        named = listed(unclear, ", ")
-        return f"{text} " + say("Not certainly behind it: {named}.", named=named)
-    if len(others) > 1:
+        return f"{text} " + say("Not certainly behind {model}: {named}.", **places)
+    if rest:
         return f"{text} " + say(
-            "All others are certainly behind it on some task, and never ahead."
+            "Certainly behind {model} on some task, and ahead on none: the other {count}.",
+            **places,
         )
     return text
+
+
+def _certainty_of_two(first: str, second: str, races: Sequence[Selection]) -> str:
+    """Say on how many tasks the first of two models is certainly better, and certainly worse."""
+    better = _wins(first, second, races)
+    worse = _wins(second, first, races)
+    places = {
+        "model": first,
+        "second": second,
+        "better": better,
+        "worse": worse,
+        "tasks": len(races),
+    }
+    if not better and not worse:
+        return say(
+            "Not certain: no task shows a difference between {model} and {second} (95 %, all pairs and "
+            "tasks together).",
+            **places,
+        )
+    if worse:
+        return say(
+            "Not certain: {model} is certainly better than {second} on {better} of {tasks} tasks, and "
+            "certainly worse on {worse} (95 %, all pairs and tasks together).",
+            **places,
+        )
+    return say(
+        "{model} is certainly better than {second} on {better} of {tasks} tasks, and certainly worse "
+        "on none (95 %, all pairs and tasks together).",
+        **places,
+    )
 
 
 def _certainty_on_one(
