@@ -92,24 +92,18 @@ def compare(
     options_of_gate = (look, candidates, undecided, allow_differences)
     _refuse_contradictions(gate, options_of_gate, any_task, [task, model], dress)
     status = 0
+    resampling: dict[str, int] = {"seed": seed, "resamples": resamples}
     with errors_without_traceback(status=2):
         form = format_of(output, format)
         with progress() as advance:
             if dress:
                 from ..results.reports.dress import compare_dresses
 
-                report = compare_dresses(
-                    runs, dress.split(","), metric, seed, resamples
-                )
+                report = compare_dresses(runs, dress.split(","), metric, **resampling)
             elif any_task:
                 from ..results.reports.any_logs import compare_any
 
-                report = compare_any(
-                    runs,
-                    metric=metric,
-                    seed=seed,
-                    resamples=resamples,
-                )
+                report = compare_any(runs, metric=metric, **resampling)
             else:
                 from ..results.reports.compare import compare_runs
 
@@ -121,18 +115,28 @@ def compare(
                     candidates=candidates or 1,
                     undecided=undecided,
                     alone=alone,
-                    tasks=[name for text in task or () for name in text.split(",")],
+                    tasks=_names(task),
                     models=model or (),
                     allowed=re.findall(r"[^\s,]+", allow_differences or ""),
-                    seed=seed,
-                    resamples=resamples,
                     progress=advance,
+                    **resampling,
                 )
-        choice = [f"--task={name}" for name in task or ()]
-        if model and len(model) == 2:
-            choice += [f"--model={name}" for name in model]
+        choice = _choice(task, model)
         write(report, output, form, full=full, logs=runs, choice=choice)
     raise typer.Exit(status)
+
+
+def _names(options: Sequence[str] | None) -> list[str]:
+    """Return the names in options that may be repeated, or be lists with commas."""
+    return [name for text in options or () for name in text.split(",")]
+
+
+def _choice(tasks: Sequence[str] | None, models: Sequence[str] | None) -> list[str]:
+    """Return the options that choose the same tasks and two models in another command."""
+    choice = [f"--task={name}" for name in tasks or ()]
+    if models and len(models) == 2:
+        choice += [f"--model={name}" for name in models]
+    return choice
 
 
 def _refuse_contradictions(
