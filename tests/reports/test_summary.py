@@ -418,6 +418,18 @@ def test_without_a_shared_task_or_with_equal_ranks_no_model_leads_alone() -> Non
     )
 
 
+def test_no_model_leads_if_only_one_is_compared_on_every_task() -> None:
+    law = shares("hkcanto_law", a=60, b=40, c=20)
+    phonology = shares("hkcanto_phonology", a=60, b=40, c=20)
+    cancelled = [replace(run, status="cancelled") for run in (law[0], phonology[1])]
+    runs = [cancelled[0], *law[1:], phonology[0], cancelled[1], phonology[2]]
+    first = build_report([*map(checked, runs)]).sections[0].blocks[0]
+    assert isinstance(first, Note)
+    assert first.text.startswith(
+        "No model leads: only c can be compared on every task."
+    )
+
+
 def test_a_cell_says_what_is_wrong_with_its_run_alone() -> None:
     a, b, c = map(checked, shares("hkcanto_law", a=100, b=180, c=20))
     runs = [

@@ -138,6 +138,10 @@ _COUNTS = (
 _BEST = "Tasks on which it is certainly better than all others."
 _PERHAPS = "Tasks on which neither it nor another model is certainly the best."
 _BEHIND = "Tasks on which it is certainly worse than the best."
+_ONLY_ONE = (
+    "No model leads: only {model} can be compared on every task. "
+    "Each of the others has a run that is left out."
+)
 _DOUBTS = "Failed checks: figures like the harness's, all items, at most 2 % unread, greedy, known data."
 
 
@@ -620,6 +624,12 @@ def _notes_on_many(
     known = {label: rank for label, rank in ranks.items() if rank is not None}
     if not known:
         yield Note(say("No task was run in full by all models."), "verdict")
+        return
+    if len(known) == 1:
+        (model,) = known
+        yield Note(say(_ONLY_ONE, model=model), "verdict")
+        if len(races) > 1:
+            yield verdict_note("Task by task", _best_of_tasks(races))
         return
     means = _mean_accuracies(results)
     best_first = sorted(
