@@ -1,13 +1,13 @@
 """Runs of a model on a task: what was sent, and the judged items in columns."""
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, wraps
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, TypeVar
 
 import msgspec
 import numpy as np
@@ -20,6 +20,8 @@ from ..kinds.base import Kind
 from ..signatures import OUTSIDE_THE_PROTOCOL, UNKNOWN, Signature
 from ..tasks import task_as_run
 
+Result = TypeVar("Result")
+Given = ParamSpec("Given")
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Settings = tuple[tuple[str, str], ...]
@@ -382,6 +384,7 @@ class Run:
         other_model: Which other model answered than the one that was asked.
         cache: The file of lm-eval's cache of responses; empty without one.
         compared: Whether an audit compared its items and prompts with the release.
+        computed: What the functions marked `once_a_run` returned for it.
     """
 
     model: str
@@ -410,6 +413,7 @@ class Run:
     other_model: str = ""
     cache: str = ""
     compared: bool = False
+    computed: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __repr__(self) -> str:
         return (
@@ -700,6 +704,30 @@ class Run:
         return all(
             abs(self.counts[name] - share * size) < 1 for name, size in sizes.items()
         )
+
+
+def once_a_run(
+    function: Callable[Concatenate[Run, Given], Result],
+) -> Callable[Concatenate[Run, Given], Result]:
+    """Return a function that is computed once for each run and its further arguments.
+
+    A run keeps its results, so they are gone with it, and a report of any number of runs has them.
+    """
+
+    @wraps(function)
+    def remembered(
+        run: Run,
+        /,
+        *further: Given.args,
+        **named: Given.kwargs,
+    ) -> Result:
+        key = (function, further, *named.items())
+        if key not in run.computed:
+            run.computed[key] = function(run, *further, **named)
+        result: Result = run.computed[key]
+        return result
+
+    return remembered
 
 
 class SkippedLog(NamedTuple):

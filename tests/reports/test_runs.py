@@ -7,7 +7,7 @@ import numpy as np
 
 from hkcanto_tasks.catalogue import find_task
 from hkcanto_tasks.results.logs.joining import joined_runs
-from hkcanto_tasks.results.runs import Items, SkippedLog
+from hkcanto_tasks.results.runs import Items, SkippedLog, once_a_run
 
 from .building import a_run, changed
 
@@ -127,3 +127,20 @@ def test_parts_of_unequal_epochs_contradict_each_other_unless_one_was_stopped():
     )
     (stopped,) = joined_runs([twice, replace(once, status="cancelled")], [])
     assert stopped.contradictions == ()
+
+
+def test_what_is_computed_once_a_run_is_not_computed_again_for_thousands_of_runs():
+    computed = []
+
+    @once_a_run
+    def counted(run, name, subjects=None):
+        computed.append((run, name, subjects))
+        return len(computed)
+
+    one = a_run("hkcanto_orthography", {"acc": [1]})
+    runs = [replace(one) for _ in range(5_000)]
+    first = [counted(run, "acc") for run in runs]
+    assert [counted(run, "acc") for run in runs] == first == [*range(1, 5_001)]
+    assert counted(runs[0], "acc", ("law",)) == 5_001
+    assert counted(runs[0], "acc", subjects=("law",)) == 5_002  # is computed alike
+    assert len(computed) == 5_002

@@ -7,7 +7,6 @@ Items that are not independent (epochs of one item, questions on one passage) co
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from ... import figures
 from ...figures import Figure, pseudo_values, sum_clusters, weights
-from ..runs import Floats, Ints, Run
+from ..runs import Floats, Ints, Run, once_a_run
 from .intervals import (
     CONFIDENCE,
     NORMAL,
@@ -46,7 +45,7 @@ class HarnessAgreement(NamedTuple):
     different: Sequence[Disagreement]
 
 
-@lru_cache(maxsize=256)
+@once_a_run
 def harness_agreement(run: Run) -> HarnessAgreement:
     """Recompute the figures that the harness reports for a run, and compare."""
     equal = 0
@@ -85,7 +84,7 @@ def value_of(
     return estimate(run, name, subjects)
 
 
-@lru_cache(maxsize=4096)
+@once_a_run
 def estimate(
     run: Run,
     name: str,

@@ -3,13 +3,12 @@
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..runs import UNREAD, Run
+from ..runs import UNREAD, Run, once_a_run
 
 MOST_UNREAD = 0.10
 """The share of unread, empty or unjudged answers above which there is no verdict on a run."""
@@ -50,7 +49,7 @@ def unread_mask(run: Run) -> NDArray[np.bool_]:
     return unread
 
 
-@lru_cache(maxsize=1024)
+@once_a_run
 def unread_run(run: Run) -> UnreadRun | None:
     """Return a run on which there is no verdict, because many answers are unread; else None."""
     unread = unread_mask(run)
