@@ -7,11 +7,13 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import msgspec
 import pytest
 from lm_eval.utils import make_table
 
+from hkcanto_lm_eval.index import _groups_of_averages
 from hkcanto_lm_eval.rows import has_all_subjects
-from hkcanto_tasks.catalogue import find_task
+from hkcanto_tasks.catalogue import find_benchmark, find_task
 from hkcanto_tasks.tasks import task_as_run
 
 from ..answering import AnsweringLM
@@ -232,6 +234,16 @@ def test_tasks_and_groups_have_the_version_of_the_catalogue() -> None:
     for name in ("hkmmlu_by_subject", " - hkmmlu_economics"):
         (line,) = (line for line in printed if line.startswith(f"|{name} "))
         assert line.split("|")[2].strip() == str(version)
+
+
+def test_a_group_of_averages_has_the_newest_version_of_its_tasks() -> None:
+    benchmark = find_benchmark("hkcanto")
+    first, *others = benchmark.tasks
+    raised = msgspec.structs.replace(first, version=9)
+    newer = msgspec.structs.replace(benchmark, tasks=(raised, *others))
+    groups = [*_groups_of_averages(newer)]
+    assert groups
+    assert {group["metadata"]["version"] for group in groups} == {9}
 
 
 def test_a_category_or_set_is_a_task_too() -> None:

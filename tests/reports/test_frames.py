@@ -215,6 +215,7 @@ def test_a_comparison_as_csv_has_a_row_for_each_effect(logs: tuple[Path, Path]) 
         assert [row.wins, row.losses] == counts
     (whole,) = own[own.subject.isna()].itertuples()
     assert whole.headline
+    assert not own[own.subject.notna()].headline.any()
     assert whole.ties == whole.n - whole.wins - whole.losses
     assert "gate_passed" not in read
 
@@ -241,6 +242,7 @@ def test_a_part_is_not_taken_for_its_figure(logs: tuple[Path, Path]) -> None:
         "compare", f"a={logs[0]}", f"b={logs[1]}", "--metric", "acc_hk_specific"
     )
     assert {*read.figure} == {"acc_hk_specific"}
+    assert not read.headline.any()
 
 
 # ---------------------------------------------------------------------- without runs

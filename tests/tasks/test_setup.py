@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from hkcanto_tasks import catalogue, tasks
+from hkcanto_tasks.declarations import Benchmark
+from hkcanto_tasks.errors import DataNotFound, OptionError
 from hkcanto_tasks.printable import warn_once
 from hkcanto_tasks.signing import signature_of
 from hkcanto_tasks.tasks import load_task, task_as_run
@@ -100,3 +103,30 @@ def test_a_misspelt_variable_is_named_and_no_known_one(
     assert warning.startswith("HKCANTO_REVISION_TMMLUPLUSS is set, but nothing reads")
     assert "HKCANTO_REVISION_TMMLUPLUS?" in warning
     assert not [text for text in named if "TEST_" in text or "PACKAGES" in text]
+
+
+def test_reasoning_is_looked_for_in_its_own_data_set_alone(
+    quiz: Quiz, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [{"question": str(n), "A": "甲", "B": "乙", "answer": "A"} for n in range(9)]
+    file = quiz('letters = "AB"', *rows) / "benchmark.toml"
+    reasoning = '[reasoning]\nrepo_id = "someone/reasons"\n[prompts.plain]'
+    text = file.read_text("utf-8").replace("[prompts.plain]", reasoning)
+    cot = 'question_cot = "{question}"\n[[tasks]]'
+    file.write_text(text.replace("[[tasks]]", cot), "utf-8")
+    catalogue._catalogue.cache_clear()
+    asked: list[Benchmark] = []
+
+    def locate(benchmark: Benchmark) -> None:
+        asked.append(benchmark)
+        raise DataNotFound("no reasons here")
+
+    loaded = load_task("quiz", cot=True, shots=2)
+    monkeypatch.setattr(tasks, "locate", locate)
+    with pytest.raises(OptionError, match=r"(?s)someone/reasons.*no reasons here"):
+        loaded.prompt_examples("")
+    (benchmark,) = asked
+    assert benchmark.hub
+    assert benchmark.hub.repo_id == "someone/reasons"
+    assert benchmark.data is benchmark.github is None  # the quiz is in its own folder
+    assert benchmark.folder == "reasons"
