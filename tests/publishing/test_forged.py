@@ -280,6 +280,11 @@ def _event_model(log: InspectLog) -> None:
         event["output"]["model"] = "another"
 
 
+def _event_settings(log: InspectLog) -> None:
+    for event in _requests(log.samples[-1]):
+        event["config"]["temperature"] = 1.0
+
+
 def _invalidated(log: InspectLog) -> None:
     log.samples[0]["invalidation"] = {"author": "me", "reason": "wrong"}
 
@@ -298,6 +303,7 @@ INSPECT = {
     "answers set to the targets": (_inspect_answers, "another response in one place"),
     "another response in the event": (_event_response, "another response in one"),
     "another model in the event": (_event_model, "was answered by another and"),
+    "another temperature in the event": (_event_settings, "with other settings than"),
     "an item that was invalidated": (_invalidated, "invalidated, with 8 of 8 items"),
     "options of its items": (_inspect_options, "its prompt has no text for cot=true"),
 }
