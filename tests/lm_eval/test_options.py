@@ -2,10 +2,12 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,7 +16,7 @@ from lm_eval.tasks import TaskManager
 from hkcanto_lm_eval import before_model, task_path
 from hkcanto_lm_eval.config import seed_sent
 from hkcanto_tasks import load_task
-from hkcanto_tasks.errors import OptionError
+from hkcanto_tasks.errors import CatalogueError, OptionError
 
 from ..cases import named
 from .evaluating import evaluate, first_prompt
@@ -233,3 +235,59 @@ def test_a_file_is_opened_once_a_task(
     signature = load_task("hkmmlu").signature
     assert f"|data:local-{sha256(listed.encode()).hexdigest()[:7]}|" in signature
     assert opened == ["hk_law.csv"]
+
+
+def entry(path: Path | None, task: object) -> Any:
+    return SimpleNamespace(yaml_path=path, cfg={"task": task})
+
+
+INDEX = {
+    "hkmmlu": entry(Path(task_path()) / "hkmmlu.yaml", "hkmmlu"),
+    "hkcanto": entry(None, ["hkmmlu", {"task": "hkcanto_law"}, "gsm8k"]),
+    "hkcanto_law": entry(Path(task_path()) / "law.yaml", "hkcanto_law"),
+    "gsm8k": entry(Path("/lm_eval/tasks/gsm8k.yaml"), "gsm8k"),
+    "gsm8ks": entry(None, ["gsm8k"]),
+    "untold": SimpleNamespace(yaml_path=None, cfg=None),
+}
+
+
+def test_the_members_of_a_group_are_ours_by_their_files() -> None:
+    for name, ours in {
+        "hkmmlu": ["hkmmlu"],
+        "hkcanto": ["hkmmlu", "hkcanto_law"],
+        "gsm8k": [],
+        "gsm8ks": [],
+        "untold": [],
+    }.items():
+        assert [*before_model._tasks_in(INDEX[name], INDEX)] == ours, name
+
+
+@pytest.mark.parametrize(
+    ("program", "asked", "similar"),
+    [
+        ("lm_eval", "hkmmllu", "hkmmlu"),
+        ("lm_eval", "hkcantoo", "hkcanto"),
+        ("lm_eval", "gsm9k", None),
+        ("lm_eval", "quite-another", None),
+        ("lm_eval", "hkmmlu_folder", None),
+        ("my_program.py", "hkmmllu", None),
+    ],
+)
+def test_the_task_of_ours_that_an_unknown_name_may_mean_is_named(
+    program: str,
+    asked: str,
+    similar: str | None,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "hkmmlu_folder").mkdir()  # which lm-eval would read tasks from
+    monkeypatch.setattr(sys, "argv", [program])
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
+    manager = SimpleNamespace(_index=INDEX, all_tasks=[*INDEX])
+    if similar is None:
+        before_model.suggest(manager, [asked])
+        return
+    means = f"lm-eval has no task {asked!r}. Did you mean {similar}?"
+    with pytest.raises(CatalogueError, match=re.escape(means)):
+        before_model.suggest(manager, ["quite-another", asked])
