@@ -262,10 +262,15 @@ def _is_predicate(
     text: str,
     retraction: re.Match[str],
 ) -> bool:
-    """Whether a retraction ends the last sentence on an option: 「B 係雀，唔啱。」."""
-    *before, sentence = re.split("[\n。!?]", text[: retraction.start()])
+    """Whether a retraction ends a sentence on an option: 「B：係雀，唔啱。」."""
+    lead = text[: retraction.start("words")].rstrip(" ")
+    *before, sentence = SAYS["sentence_end"].split(lead)
+    if not sentence.endswith(","):
+        return False
+    if SAYS["labelled_item"].match(sentence):  # B: 27 = 3 × 9, no.
+        return True
     subject = SAYS["item_subject"].match(sentence)
-    if not subject or not retraction[0].startswith(","):
+    if not subject:
         return False
     named = SAYS["name"].findall("\n".join(before))
     is_last = not SAYS["name"].search(text, retraction.end())

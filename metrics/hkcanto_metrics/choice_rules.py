@@ -143,6 +143,46 @@ def _decided_elsewhere(
     return bool(letters_of(decided) - last.letters)
 
 
+def marked_one(view: Statements) -> Decision | None:
+    """Each option has an item, and only one a tick; or all a tick or a cross, and one the other.
+
+    Why: in a full list, the item that is marked otherwise is the answer, even where the question
+    asks for the exception, and the ticks may mean "is so" or "is the answer".
+
+    Examples:
+        A. 大嶼山 147⏎B. 南丫島 14⏎C. 長洲 2.5 ✓⏎D. 坪洲 1 → C
+        (Which island is NOT large?) A ✓ large⏎B ✓ large⏎C ✗ small⏎D ✓ large → C
+    """
+    marks = _item_marks(view)
+    if len(marks) < max(3, len(view.shown.texts)) or SAYS["truth"].search(
+        view.shown.denied
+    ):
+        return None
+    every = [*marks.values()]
+    for letter, mark in marks.items():
+        others = {*every} - {mark}
+        if every.count(mark) > 1 or len(others) > 1:
+            continue
+        if mark == "✓" or (mark and view.shown.denied):
+            mention = next(m for m in view.mentions if letter in m.letters)
+            return Decision(frozenset(letter), "affirmed", mention)
+    return None
+
+
+def _item_marks(view: Statements) -> dict[str, str]:
+    """The tick or cross in the line of each option, if each has a line, and nothing else does."""
+    marks: dict[str, str] = {}
+    for mention in view.mentions:
+        line = view.text[mention.end :].partition("\n")[0]
+        signs = SAYS["ticks"].findall(line)
+        letters = "".join(mention.letters)
+        is_item = not view.text[view.line_start(mention) : mention.start].strip(AROUND)
+        if not is_item or letters in marks or len(letters) > 1 or len(signs) > 1:
+            return {}
+        marks[letters] = "".join(signs)
+    return marks
+
+
 def likeliest(view: Statements) -> Decision | None:
     """Each option has a share of certainty: the one with more than half is the answer.
 
@@ -235,12 +275,13 @@ def last_decision(view: Statements) -> Decision | None:
     opening = view.opening
     if opening and view.ends_line(opening):
         decisions = _later_decisions(view, opening)
+    decisions = [m for m in decisions if not _is_taken_back(view, m)]
     if not decisions:
         return None
     last = firmest(view, decisions)
     if any(_rivals(view, decisions, other, last) for other in decisions):
         return unread("several")
-    if view.is_corrected(last) or _is_doubted(view, last):
+    if view.is_corrected(last) or _is_doubted(view, last) or _gives_up(view, last):
         return unread("undecided")
     level = max(mention.stance for mention in decisions)
     if level < CHOSEN and not last.lettered and _breaks_off(view, last):
@@ -270,6 +311,23 @@ def _is_doubted(view: Statements, last: Mention) -> bool:
         mention.letters != last.letters and view.is_turn(last, mention, "contrast")
         for mention in later
     )
+
+
+def _is_taken_back(view: Statements, decision: Mention) -> bool:
+    """Whether the response says later that the answer is not this option."""
+    for mention in view.with_stance(REFUTED):
+        is_same = mention.letters == decision.letters and mention.start > decision.end
+        lead = view.text[mention.sentence[0] : mention.start]
+        if is_same and SAYS["answer_not"].search(lead):
+            return True
+    return False
+
+
+def _gives_up(view: Statements, last: Mention) -> bool:
+    """Whether "perhaps" is all that is said for one of several options before a refusal."""
+    if last.stance != HEDGED or not SAYS["refused"].search(view.text, last.end):
+        return False
+    return letters_of(view.mentions) != last.letters
 
 
 def _breaks_off(
@@ -604,6 +662,7 @@ def _is_telling(
 
 
 LETTER_RULES: tuple[LetterRule, ...] = (
+    marked_one,
     likeliest,
     first_line,
     last_line,

@@ -340,7 +340,7 @@ class Statements:
     def _form(self, mention: Mention) -> tuple[bool, str] | None:
         """How an option is written, and the sign between it and what is said of it."""
         sign = self.text[mention.end :].lstrip(" )")[:1]
-        return (mention.lettered, sign) if sign in (*":-=→(",) else None
+        return (mention.lettered, sign) if sign in (*":-=→(✓✗",) else None
 
 
 StanceRule = Callable[[Words], int | None]

@@ -382,17 +382,32 @@ def _merged(
 ) -> list[Mention]:
     """Merge each letter with the option text beside it; a named thing only with its own text."""
     merged: list[Mention] = []
-    for mention in found:
+    for index, mention in enumerate(found):
         last = merged[-1] if merged else None
         if last and mention.start < last.end:
             continue
-        if last and _is_with_text(text, last, mention, named):
+        if _has_own_letter(text, mention, found[index + 1 : index + 2]):
+            merged.append(mention)
+        elif last and _is_with_text(text, last, mention, named):
             last.end = mention.end
             last.lettered = True
             last.spelled = True
         else:
             merged.append(mention)
     return merged
+
+
+def _has_own_letter(
+    text: str,
+    mention: Mention,
+    following: list[Mention],
+) -> bool:
+    """Whether a text's own letter follows in brackets: the letter before is another's."""
+    for letter in following:
+        gap = text[mention.end : letter.start]
+        is_own = letter.letters == mention.letters and letter.lettered
+        return mention.spelled and is_own and gap.strip() == "("
+    return False
 
 
 def _is_with_text(
@@ -440,7 +455,9 @@ def _are_joined(
     join = SAYS["join"].fullmatch(gap)
     if not join or join["firm"]:
         return bool(join)
-    return not is_mixed and SAYS["joined"].match(text, mention.end) is not None
+    gloss = GLOSS.match(text, mention.end)
+    end = gloss.end() if gloss else mention.end
+    return not is_mixed and SAYS["joined"].match(text, end) is not None
 
 
 options_of = lru_cache(maxsize=256)(Options)  # many responses answer the same question

@@ -50,11 +50,14 @@ def values_of(texts: Mapping[str, str]) -> tuple[dict[Fraction | str, str], str]
 def statements_of(texts: Mapping[str, str]) -> dict[frozenset[int], str]:
     """Numbers of statements → letter, if options are sets of numbered statements."""
     sets: dict[frozenset[int], str] = {}
+    n_sets = 0
     for letter, text in texts.items():
         numerals = SAYS["around_set"].sub("", text).strip(EDGE)
         if SAYS["statements"].fullmatch(numerals):
             sets[numbers_of(numerals)] = letter
-    if len(sets) < 2 or max(map(len, sets)) < 2:
+            n_sets += 1
+    # (1,2) and (2,1) are points, not the same set twice.
+    if len(sets) < max(2, n_sets) or max(map(len, sets)) < 2:
         return {}
     return sets
 
@@ -73,6 +76,7 @@ def _forms(text: str) -> set[str]:
     lower = text.lower()
     bare = SAYS["remark"].sub("", lower).strip(EDGE)
     others = [bare, re.sub(r"\d+", _in_han, lower)]
+    others.append(re.sub(r"(?<=\d),(?=-?\d)", ", ", lower))  # (4, 3)
     name = _NAME.fullmatch(text)
     if name:
         others.append(name[1].lower())

@@ -1253,3 +1253,65 @@ def test_what_the_question_asks_for_by_degree(
     planets = dict(zip("ABCD", ["Mercury", "Jupiter", "Earth", "Mars"], strict=True))
     question = "Which planet has the shortest day?"
     assert extract_choice(response, planets, question) == letter
+
+
+TREES = dict(zip("ABCD", ["oak", "pine", "bamboo", "maple"], strict=True))
+
+
+@pytest.mark.parametrize(
+    ("response", "letter"),
+    [
+        ("Many visitors assume oak. That's wrong; it's bamboo.", "C"),
+        ("A teacher once told us the answer is A. The answer isn't A.", None),
+        ("Our neighbour's answer D is close, but it's pine and not oak.", "B"),
+        ("It's answer C.", "C"),
+        ("The answer is B. On reflection the answer isn't B.", None),
+        ("答案係B。唔係，答案唔係B，係C。", "C"),
+        ("It could be B. Or maybe D? Honestly, I don't know.", None),
+        ("(A)…(D) are plants.", None),
+        ("Answer: A…D are all plants, yet just C is a grass.", None),
+    ],
+)
+def test_another_s_view_and_what_is_taken_back_are_no_answers(
+    response: str, letter: str | None
+) -> None:
+    assert extract_choice(response, TREES) == letter
+
+
+@pytest.mark.parametrize(
+    ("response", "letter"),
+    [
+        ("A: has acorns, no. B: has cones, no. D: has keys, no.", "C"),
+        ("A：會落葉，唔係。B：有松果，唔係。D：有翅果，唔係。", "C"),
+        ("It can't be B (cones), C (a grass) or D (keys).", "A"),
+        ("B looks right, no, C.", "C"),
+        ("A: 3 × 7 = 21. B: 3 × 9 = 27.", None),
+        ("The first? No. It's the third: it is hollow.", "C"),
+    ],
+)
+def test_what_a_list_of_options_rules_out(response: str, letter: str | None) -> None:
+    assert extract_choice(response, TREES) == letter
+
+
+def test_a_verdict_on_several_holds_for_each() -> None:
+    moods = {"A": "開心", "B": "唔舒服", "C": "肚餓", "D": "眼瞓"}
+    assert extract_choice("佢病咗，同高興、肚餓、攰都冇關係。", moods) is None
+
+
+def test_the_one_item_that_is_marked_otherwise_is_the_answer() -> None:
+    denied = "Which is NOT a tree?"
+    text = "Oak (A) ✔ tree\nPine (B) ✔ tree\nBamboo (C) ✘ grass\nMaple (D) ✔ tree"
+    assert extract_choice(text, TREES, denied) == "C"
+    assert extract_choice(text, TREES, "Which is a tree?") is None
+    table = "| A | oak | acorns |\n| B | pine | cones ✅ |\n| C | bamboo | none |"
+    assert extract_choice(f"{table}\n| D | maple | keys |", TREES) == "B"
+    assert extract_choice(f"{table}\n| D | maple | keys ✅ |", TREES) is None
+    assert extract_choice("A ❌\nB ❌\nC ✅\nD ❌", TREES, denied) == "C"
+    false = "Which statement is not true?"  # a tick may mean "true" or "the answer"
+    assert extract_choice("A ❌\nB ❌\nC ✅\nD ❌", TREES, false) is None
+
+
+def test_pairs_of_numbers_are_points_where_their_order_differs() -> None:
+    points = {"A": "(1,2)", "B": "(2,1)", "C": "(3,4)", "D": "(4,3)"}
+    assert extract_choice("The image of the point is (2, 1).", points) == "B"
+    assert extract_choice("(4,3)", points) == "D"
