@@ -138,9 +138,19 @@ class Closings(NumberText):
             if is_main and number.value not in others:
                 main.append(number)
         # A share of something, where a number of things is asked, is no rival.
+        if main and not valued(main):
+            main = self._in_asked_unit(closing) or main
         main = valued(main) or main
         given = self._asked.given
         return [number for number in main if number.value not in given] or main
+
+    def _in_asked_unit(self, closing: Closing) -> list[Result]:
+        """The numbers with the unit asked for, where others are in another: 24 L (24,000 cm³)."""
+        units = self._asked.units
+        if not units:
+            return []
+        numbers = valued(closing.numbers)
+        return [n for n in numbers if units.asked.match(self._text, n.end)]
 
     def _main_end(self, closing: Closing) -> int:
         """Where a clause begins that only adds something to the first number.
@@ -163,9 +173,10 @@ class Closings(NumberText):
         return added.start() if added else closing.end
 
     def by_name(self, closing: Closing, main: list[Result]) -> Result | None:
-        """The number said of what the question names: the largest, the remainder, "in grams".
+        """The number said of what the question names: the largest, the total, "in grams".
 
         Examples:
+            (What is the total bill in dollars?) Total: $88⏎Breakdown:⏎Food: $80⏎Service: $8 → 88
             (最大嗰個係幾多？) 細嗰個係 8，最大係 12。 → 12
             (How many grams in a cup?) In pounds it is 0.5, and in grams, that is 227. → 227
         """
@@ -391,12 +402,24 @@ class Closings(NumberText):
         is_alone = line.strip() == self._text[last.start : last.end]
         if closing.is_told or is_alone:
             return self._is_new_in(line, closing, last)
+        if self._is_all_that_is_said(closing, last):
+            return True
         new = self._new_values(closing, last)
         if closing.calculated:
             return self._is_final_result(closing, last, new)
         is_named = not last.is_word or self._follows("equates", last)
         is_named = is_named or self._is_full(closing, last)
         return is_named and new == {last.value}
+
+    def _is_all_that_is_said(self, closing: Closing, last: Result) -> bool:
+        """Whether the response is one sentence, "the slope is 3", on what the question asks for."""
+        is_all = len(self._sentences) == 1 and not self._text[self._end :].strip()
+        if not is_all or not self._follows("is", last):
+            return False
+        if values_of(self._valued) != {last.value}:
+            return False
+        subject = _subjects(self._text[closing.begin : last.start])
+        return bool(subject & _subjects(self._asked.clause))
 
     def _is_new_in(self, line: str, closing: Closing, last: Result) -> bool:
         """Whether a number is new, or nothing is, or a word concludes it with the unit asked for."""
@@ -451,6 +474,10 @@ class Closings(NumberText):
         if converted := self._search("in_unit", near, number.start):
             form = rf"(?:to|in) {converted['unit']}(?![a-z])"
             return bool(re.search(form, self._asked.ending, re.IGNORECASE))
+        line = self._search("label_of_line", near, number.start)
+        label = _subjects(line["label"]) if line else set()
+        if label:
+            return label <= _subjects(self._asked.clause)
         named = self._search("superlative_is", near, number.start)
         wanted = set(SAYS["superlative"].findall(self._asked.text[-LINE:]))
         if not named:

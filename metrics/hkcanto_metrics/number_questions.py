@@ -17,13 +17,28 @@ _UNITS = (
         "met(?:er|re)s?|m|公尺|米",
         "centimet(?:er|re)s?|cm|厘米|公分",
     ),
-    ("lit(?:er|re)s?|l|公?升", "millilit(?:er|re)s?|ml|毫升"),
+    (
+        "lit(?:er|re)s?|l|公?升",
+        "millilit(?:er|re)s?|ml|毫升",
+        "cm(?:3|³|\\^3)|cubic cent[a-z]+|立方厘米",
+        "m(?:3|³|\\^3)|cubic met[a-z]+|立方米",
+    ),
     ("hours?|hrs?|个?小时|个?钟头?", "minutes?|mins?|分钟", "seconds?|secs?|秒钟?"),
     ("dollars?|[元蚊]", "cents?|仙"),
+    ("24[- ]hour|24小时", "p\\.?m(?![a-z])"),
 )
+_UNIT_END = "(?![a-z/0-9²³^])"
 _NOUN = re.compile(
     "[\u4e00-\u9fff](?![的嘅咗了有系是为个到能会得去来过用着紧多少需要])[\u4e00-\u9fff]"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """The unit that a question asks for, and others of the same quantity, after a number."""
+
+    asked: re.Pattern[str]
+    others: re.Pattern[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +58,7 @@ class Asked:
         is_total: whether it asks for a sum.
         is_left: whether it asks for what is left.
         is_future: whether it asks for what will be.
-        other_units: the units of the same quantity as the unit that it asks for.
+        units: the unit that it asks for, and the other ones of the same quantity.
     """
 
     given: Set[Fraction]
@@ -55,7 +70,7 @@ class Asked:
     is_total: bool = False
     is_left: bool = False
     is_future: bool = False
-    other_units: re.Pattern[str] | None = None
+    units: Units | None = None
     things: str = ""
     clause: str = ""
     ending: str = ""
@@ -89,10 +104,18 @@ def asked_for(question: str) -> Asked:
     closing = re.split("[。;?!]|[.] ", closing.strip(" ?。."))[-1]
     clauses = closing.split(",")
     clause = next(filter(SAYS["gap"].search, clauses), clauses[-1])
+    named = SAYS["unit_at_end"].search(question)
     if not gaps:
-        return Asked(given, question, clause=clause, ending=closing)
+        return Asked(
+            given,
+            question,
+            clause=clause,
+            ending=closing,
+            is_share=bool(named and SAYS["share"].search(named[0])),
+            units=_units_from(named["unit"]) if named else None,
+        )
     gap = gaps[-1]
-    is_share = bool(SAYS["share"].search(gap[0]))
+    is_share = bool(SAYS["share"].search(gap[0] + (named[0] if named else "")))
     is_count = bool(SAYS["count"].search(gap[0]))
     ending = question[gap.start() :][:_LINE]
     things = question[gap.start("after") :][:_LINE]
@@ -108,21 +131,26 @@ def asked_for(question: str) -> Asked:
         is_total=bool(SAYS["total"].search(question[-_END:])),
         is_left=bool(SAYS["left"].search(ending)),
         is_future=bool(SAYS["future"].search(clause)),
-        other_units=_other_units(question[gap.start("after") :]),
+        units=_units_from(named["unit"] if named else question[gap.start("after") :]),
         things=""
         if SAYS["auxiliary"].match(things) or "many" not in gap[0]
         else things,
     )
 
 
-def _other_units(after: str) -> re.Pattern[str] | None:
-    """The other units of the quantity whose unit follows "how many", if any does."""
+def _units_from(text: str) -> Units | None:
+    """The unit that a text begins with, if it is a known one, and the other ones."""
     for units in _UNITS:
         for unit in units:
-            if re.match(rf"\s*个?(?:{unit})(?![a-z])", after, re.IGNORECASE):
+            if re.match(rf"\s*个?(?:{unit}){_UNIT_END}", text, re.IGNORECASE):
                 others = "|".join(other for other in units if other != unit)
-                return re.compile(rf"\s*(?:{others})(?![a-z/])", re.IGNORECASE)
+                return Units(_after_number(unit), _after_number(others))
     return None
+
+
+def _after_number(units: str) -> re.Pattern[str]:
+    """The pattern of units after a number."""
+    return re.compile(rf"\s*(?:{units}){_UNIT_END}", re.IGNORECASE)
 
 
 def alike_length(

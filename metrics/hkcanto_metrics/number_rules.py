@@ -11,6 +11,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from fractions import Fraction
 from itertools import pairwise
 
 from hkcanto_metrics.number_closings import CLOSING_RULES, Closings
@@ -128,10 +129,13 @@ class Part(Closings):
 
         Examples:
             18⏎解釋：9 × 2。 → 18
+            (How many eggs are left?) None. He ate them all. → 0
         """
         if not self._sentences:
             return None
         start, end = self._sentences[0]
+        if self._asked.is_count and self._match("none_at_all", start, end):
+            return Result(Fraction(0), start, end, kind="bare", cue=start)
         number = self._begun(start, end)
         if not number or not self._match("line_end", number.end):
             return None
@@ -281,6 +285,7 @@ class Part(Closings):
 # All rules, in the order in which a response meets them.
 NUMBER_RULES: tuple[Callable[..., object], ...] = (
     Part._is_in_other_unit,
+    Part._is_owed,
     Part._is_other_share,
     Part._without_remainders,
     Part._first_line,

@@ -134,6 +134,8 @@ class NumberText:
             if below := self._match("below_zero", match.end(), end):
                 # 5 °F below freezing is 27 °F.
                 value = None if below["freezing"] else -abs(value)
+            if value is not None and self._is_owed(match):
+                value = -abs(value)
             is_chinese = not re.search("[0-9¼-¾⅐-⅞]", match[0])
             is_word = is_chinese and len(match[0]) == 1
             if match["english"]:
@@ -154,8 +156,18 @@ class NumberText:
             return True
         if self._match("compound_after", match.end()):
             return True
-        units = self._asked.other_units
-        return bool(units and units.match(self._text, match.end()))
+        units = self._asked.units
+        return bool(units and units.others.match(self._text, match.end()))
+
+    def _is_owed(self, match: re.Match[str]) -> bool:
+        """Whether a number is of a case that the question calls negative, and has no sign.
+
+        Examples:
+            (What is the balance, negative if owed?) She owes $35. → -35
+        """
+        near = max(0, match.start() - LINE)
+        is_declared = SAYS["negative_case"].search(self._asked.text)
+        return bool(is_declared and self._search("owed", near, match.start()))
 
     def _is_other_share(self, match: re.Match[str], near: int) -> bool:
         """Whether a number is a percentage, and the question asks for something else.
@@ -205,6 +217,8 @@ class NumberText:
         Examples:
             所以佢有 12 個。如果佢買多 5 個，就有 17 個。 → 12
         """
+        if self._is_bracketed(start, end):
+            return True
         aside = self._search("aside", start, end)
         if not aside:
             return self._is_contrary(start, end)
@@ -217,6 +231,13 @@ class NumberText:
         comma = self._text.find(",", aside.end(), end)
         supposed = values_of(self._between(aside.end(), comma))
         return not (supposed and supposed <= self._asked.given)
+
+    def _is_bracketed(self, start: int, end: int) -> bool:
+        """Whether a whole sentence after another one is in brackets, and concludes nothing."""
+        sentence = self._text[start:end].strip()
+        is_inside = sentence[:1] == "(" and sentence[-1:] == ")"
+        is_later = start > self._start and not self._search("conclusion", start, end)
+        return is_inside and is_later
 
     def _is_contrary(self, start: int, end: int) -> bool:
         """Whether a sentence is about a case with numbers that nothing before it has.

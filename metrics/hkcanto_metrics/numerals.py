@@ -23,7 +23,7 @@ _UNITS = {
     "亿": 10**8,
 }
 # Groups of a numeral that may have its whole number, or an end of its fraction.
-_WHOLE = ("whole", "and", "ones", "plain")
+_WHOLE = ("before", "whole", "and", "ones", "plain")
 NUMERATORS = ("top", "digit", "over", "of")
 _DENOMINATORS = ("bottom", "below", "under", "parts")
 _OPERATORS = {
@@ -33,7 +33,7 @@ _OPERATORS = {
     "multiplied": "×",
     "divided": "÷",
 }
-_POWERS = {"thousand": 3, "million": 6, "billion": 9}
+_POWERS = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 
 _ENGLISH_WORDS = """
 one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
@@ -105,7 +105,7 @@ def _english(match: re.Match[str]) -> Fraction:
         elif word == "hundred":
             section = (section or 1) * 100
         else:
-            section += _ENGLISH.get(word, 0)
+            section += _ENGLISH.get(word, 0)  # none for zero
     if not match["and_part"]:
         return Fraction(total + section)
     if words[-2] == "one":  # of "and one half"
@@ -122,7 +122,7 @@ def _part(match: re.Match[str]) -> Fraction:
 
 def _power(match: re.Match[str]) -> Fraction:
     """The factor of a number: "million", or a power of ten."""
-    power = int(match["power"] or 0)
+    power = int(match["power"] or match["exponent"] or 0)
     for name, exponent in _POWERS.items():
         if match[name]:
             power = exponent

@@ -1116,6 +1116,56 @@ def test_a_number_is_read_in_the_relation_and_the_unit_asked_for(
     assert extract_number(response, question) == expected
 
 
+@pytest.mark.parametrize(
+    ("question", "response", "value"),
+    [
+        # A number in another unit than the one asked for, wherever the question names it.
+        ("How long is the rope in cm?", "The rope is 2.5 m long.", None),
+        ("How long is the rope in cm?", "The rope is 2.5 m, so 250 cm.", 250),
+        ("條繩有幾長？（厘米）", "條繩長 2.5 米。", None),
+        ("桶水有幾重？以公斤計", "桶水重 900 克。", None),
+        ("桶水有幾重？以公斤計", "桶水重 12 公斤。", 12),
+        ("Price in dollars?", "It is 75 cents.", None),
+        ("Volume of the box in cm³?", "It holds 3 L (3,000 cm³).", 3000),
+        ("Area of the flat in m²?", "It is 40 m².", 40),
+        ("What is the speed in km/h?", "It does 45 km/h.", 45),
+        ("What time, on the 24-hour clock?", "At 4 p.m.", None),
+        ("What time does it open?", "It opens at 4 p.m.", 4),
+        ("有幾多人反對？（%）", "有六成人反對。", 60),
+        # The question says what a minus sign means.
+        ("Balance? (negative if overdrawn)", "He is overdrawn by $40.", -40),
+        ("Balance? (negative if overdrawn)", "He has $40.", 40),
+        ("佢仲有幾多錢？（負數表示欠錢）", "佢欠 120 蚊。", -120),
+        ("How much does he owe?", "He owes $40.", 40),
+        # A large number, a power, a mixed number, a tolerance.
+        ("What is the debt in dollars?", "It is about $3.2 trillion.", 3.2e12),
+        ("Distance in m?", "6 × 10^8 m", 6e8),
+        ("What is the mass in kg?", r"$2.5\times10^{-3}$ kg", "1/400"),
+        ("What is 9 ÷ 4?", r"$2\frac{1}{4}$", "9/4"),
+        ("How old is the wood?", "1,600 ± 50 years", 1600),
+        # What the question gives is the answer if nothing else is said of what it asks for.
+        ("What's the slope of y = −3x + 4?", "The slope is -3.", -3),
+        ("直線 y = 3x + 4 嘅斜率係幾多？", "斜率係 3。", 3),
+        ("Tom has 16 eggs and sells 4. How many are left?", "Tom has 16 eggs.", None),
+        # None.
+        ("How many goals did they score?", "None. Nobody came.", 0),
+        ("剩返幾多粒糖？", "一粒都冇。", 0),
+        ("佢講咗咩？", "一個都冇講。", None),
+        ("How many apples are left?", "Zero", 0),
+        # A remark in brackets, a label and what a word names.
+        ("How many pens were left?", "There were 7 left. (10 minus 3.)", 7),
+        ("What's the difference in goals?", "Reds 12, Blues 5, difference 7.", 7),
+        ("相差幾多分？", "紅隊 12 分，藍隊 5 分，相差 7 分。", 7),
+        ("How many apples are there?", "Tom has 3. Ann has 4.", None),
+    ],
+)
+def test_units_signs_and_forms_that_the_question_settles(
+    question: str, response: str, value: str | float | None
+) -> None:
+    expected = None if value is None else Fraction(value)
+    assert extract_number(response, question) == expected
+
+
 def examples(rule: Callable[..., object]) -> Iterator[tuple[str, str, Fraction | None]]:
     """The question, the response and the answer of each example of a rule."""
     _, _, lines = (inspect.getdoc(rule) or "").partition("Examples:\n")
