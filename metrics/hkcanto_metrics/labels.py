@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from hkcanto_metrics.choice import read_choice
 from hkcanto_metrics.choice_statements import IGNORED, Statements
+from hkcanto_metrics.decision_words import SAYS
 from hkcanto_metrics.option_grammar import options_of
 from hkcanto_metrics.response_text import Response, normalize_response, own_answer
 from hkcanto_metrics.script import (
@@ -72,12 +73,32 @@ _KINDS = re.compile(
 )
 # The same label in English and Chinese, for a response in the other language than the labels.
 _TRANSLATIONS = [
-    ["positive", "正面"],
-    ["negative", "負面"],
-    ["neutral", "中性"],
-    ["entailment", "蘊含"],
-    ["contradiction", "矛盾"],
+    ["positive", "正面", "積極"],
+    ["negative", "負面", "消極"],
+    ["neutral", "中性", "中立"],
+    ["entailment", "蘊含", "entail", "entails", "entailed"],
+    ["contradiction", "矛盾", "contradict", "contradicts", "contradictory"],
+    ["support", "支持", "supports", "supported", "supportive", "in favour"],
+    ["oppose", "反對", "opposes", "opposed", "against"],
+    ["agree", "同意", "agrees", "agreed"],
+    ["disagree", "不同意", "disagrees", "disagreed"],
+    ["true", "正確", "correct", "對"],
+    ["false", "錯誤", "incorrect", "wrong", "錯"],
 ]
+# "It certainly does", "so it isn't": the answer to a question with "yes" or "no".
+_AUXILIARY = re.compile(
+    r"(?:\A|[,.;:!?\n]) *(?:(?:so|and|but|thus|hence|therefore|then|i think|i believe),? )*"
+    r"(?:it|he|she|they|this|that|there|one|we|you|i) (?:\w+ly |indeed |sure )?"
+    r"(?:is|are|was|were|do|does|did|can|could|will|would|has|have|had)"
+    r"(?P<denied>n['’]t| not)?\s*[.!]*\s*\Z",
+    re.IGNORECASE,
+)
+# After a first sentence that is only a label, these announce another one.
+_REVISION = re.compile(
+    r"\b(?:answer|label|overall|conclusion|wait|actually|sorry|correction|mistake|however|but)\b"
+    r"|\bso\b|答案|总|综合|结论|因此|所以|等等|更正|不对|不过|但",
+    re.IGNORECASE,
+)
 _UNFINISHED = 3  # characters of a sentence that breaks off
 _PART = re.compile(
     r"\b(?:first|second|latter|former|other) (?:half|part|sentence)|\b(?:opening|beginning|start"
@@ -95,6 +116,10 @@ _BETWEEN_LABELS = (
     r"\s*(?:[/／|｜,，、]|\b(?:or|and)\b|或者?|還是|还是|定係|定|同埋|同|和)\s*"
 )
 
+_OR_AFTER_LABEL = re.compile(
+    rf"(?:{_CODE_PATTERN} *(?:,? *\b(?:n?or)\b|或者?) *)+\Z", re.I
+)
+
 # "Nothing positive or negative about it" gives neither label.
 _NONE_OF = re.compile(
     rf"(?:\b(?:nothing|neither|no)\b|[既都]?(?:[冇没無无]有?)(?:[乜什甚]么?|任何)?) *{_CODE_PATTERN}"
@@ -109,8 +134,9 @@ class LabelReading:
 
     Attributes:
         label: The label, or `None`.
-        reason: How it was read: ``named`` (the only label named) or ``settled`` (chosen among
-            several); or ``none: `` followed by ``empty``, ``several`` or ``no label``.
+        reason: How it was read: ``named`` (the only label named), ``settled`` (chosen among
+            several) or ``eliminated`` (all others are denied); or ``none: `` followed by
+            ``empty``, ``several`` or ``no label``.
     """
 
     label: str | None
@@ -160,18 +186,24 @@ def _read(
     if len(names) == 2:
         coded = _without_denials(coded)
     coded = _without_lists(_OLD_LABEL.sub(r"\1", coded), len(names))
+    denied = _denied_labels(coded)
     if len(names) > 2:
         coded = _NONE_OF.sub(" ", coded)
     named = _named_labels(coded)
+    if not named and len(denied) == len(names) - 1 > 1:
+        left = {*range(len(names))} - denied
+        return LabelReading(names[left.pop()], "eliminated")
     if not named and not is_translated:
         return _read(answer, _translated(labels), True)
     if not named:
-        return LabelReading(None, "none: no label")
+        return _read_auxiliary(answer, names)
     if len(named) == 1:
         if _is_disowned(coded, len(names)) or _breaks_off(coded):
             return LabelReading(None, "none: no label")
         return LabelReading(names[named.pop()], "named")
-    settled = _settled_label(coded, len(names))
+    settled = _first_sentence(coded)
+    if settled is None:
+        settled = _settled_label(coded, len(names))
     if settled is None:
         return LabelReading(None, "none: several")
     return LabelReading(names[settled], "settled")
@@ -225,6 +257,35 @@ def _named_labels(coded: str) -> set[int]:
         if not _denial(coded, 0, match.start()):
             named.add(int(match[1]))
     return named
+
+
+def _denied_labels(coded: str) -> set[int]:
+    """Return the positions of the labels that a text denies, alone or with others."""
+    denied = set()
+    for none in _NONE_OF.finditer(coded):
+        denied |= {*map(int, re.findall(_CODE_PATTERN, none[0]))}
+    for match in re.finditer(_CODE_PATTERN, coded):
+        if _denial(coded, 0, match.start()):
+            denied.add(int(match[1]))
+    return denied
+
+
+def _first_sentence(coded: str) -> int | None:
+    """Return the label that is a first sentence of its own, if nothing below revises it."""
+    first = re.match(rf"\W*{_CODE_PATTERN}\s*[.。!！\n]", coded)
+    if not first or _REVISION.search(fold_script(coded), first.end()):
+        return None
+    return int(first[1])
+
+
+def _read_auxiliary(answer: str, names: Sequence[str]) -> LabelReading:
+    """Read an answer with an auxiliary verb, if the labels are yes and no."""
+    by_name = {name.lower(): name for name in names}
+    said = _AUXILIARY.search(answer)
+    if not said or by_name.keys() != {"yes", "no"}:
+        return LabelReading(None, "none: no label")
+    label = by_name["no" if said["denied"] else "yes"]
+    return LabelReading(label, "named")
 
 
 def _options(count: int) -> dict[str, str]:
@@ -389,6 +450,8 @@ def _bordered(word: str) -> str:
         before = ""
     if _HAS_CJK(word[-1]):
         after = ""
+    if word == "no":
+        after = f"{after}(?!{SAYS['determiner'].pattern})"
     return f"{before}{pattern}{after}"
 
 
@@ -397,7 +460,10 @@ def _denial(
     start: int,
     end: int,
 ) -> re.Match[str] | None:
-    """Return the negation that ends a part of a text, before a label."""
+    """Return the negation that ends a part of a text, before a label or labels joined by "or"."""
+    joined = _OR_AFTER_LABEL.search(coded, start, end)
+    if joined:
+        end = joined.start()
     return _NEGATION.search(coded, max(start, end - _LONGEST_NEGATION), end)
 
 

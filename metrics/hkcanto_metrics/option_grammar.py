@@ -301,6 +301,8 @@ def _spans(
     while start >= 0:
         end = start + len(words)
         is_word = len(words) > 1 or words.isascii() or _ONE.match(text, start)
+        if words == "no" and SAYS["determiner"].match(text, end):
+            is_word = None
         if is_word and not (_NO_START.match(text, start) or _NO_END.match(text, end)):
             is_plural = words[-1].isalpha() and text.startswith("s", end)
             yield start, end + is_plural

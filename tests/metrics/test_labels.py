@@ -186,3 +186,45 @@ def test_a_refusal_to_call_a_text_something_denies_that_label() -> None:
     relation = {"entailment": ["蘊含"], "contradiction": ["矛盾"]}
     response = "前提說他在家，假設說他出門了，兩者互相矛盾。"
     assert read_label(response, relation).label == "contradiction"
+
+
+ENGLISH: dict[str, list[str]] = {"positive": [], "negative": [], "neutral": []}
+CHINESE: dict[str, list[str]] = {"積極": [], "消極": [], "中立": []}
+VERDICT: dict[str, list[str]] = {"正確": [], "錯誤": []}
+RELATION: dict[str, list[str]] = {"entailment": [], "neutral": [], "contradiction": []}
+STANCE: dict[str, list[str]] = {"support": [], "oppose": [], "neutral": []}
+YES_NO: dict[str, list[str]] = {"yes": [], "no": []}
+
+
+@pytest.mark.parametrize(
+    ("labels", "response", "label"),
+    [
+        # A label as the first sentence, with an explanation that has another one.
+        (VERDICT, "錯誤。地球圍住太陽轉先係正確嘅講法。", "錯誤"),
+        (ENGLISH, "Positive. There is nothing negative in it.", "positive"),
+        (VERDICT, "錯誤。等等，應該係正確。", "正確"),
+        (ENGLISH, "Positive. The end is bad. Overall: negative.", "negative"),
+        # The only one that is not denied.
+        (ENGLISH, "It's neither positive nor negative.", "neutral"),
+        (CHINESE, "既唔積極又唔消極。", "中立"),
+        (ENGLISH, "It's not negative or neutral.", "positive"),
+        (ENGLISH, "It isn't negative.", None),
+        # Verbs, and words of the other language.
+        (RELATION, "The first sentence entails the second.", "entailment"),
+        (RELATION, "The premise does not entail the hypothesis.", None),
+        (RELATION, "前提同假設互相矛盾。", "contradiction"),
+        (STANCE, "He does not support it. He opposes it.", "oppose"),
+        (CHINESE, "I would classify it as Neutral.", "中立"),
+        # "No" before a noun is no answer; an auxiliary is one.
+        (YES_NO, "There's no doubt: yes.", "yes"),
+        (YES_NO, "It has no wings, but yes, it can fly.", "yes"),
+        (YES_NO, "No, it has wings.", "no"),
+        (YES_NO, "It surely does.", "yes"),
+        (YES_NO, "The town lies inland, so it doesn't.", "no"),
+        (YES_NO, "I don't know whether it does.", None),
+    ],
+)
+def test_denials_verbs_and_short_answers(
+    labels: dict[str, list[str]], response: str, label: str | None
+) -> None:
+    assert read_label(response, labels).label == label
