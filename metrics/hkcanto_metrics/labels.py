@@ -99,6 +99,7 @@ _REVISION = re.compile(
     r"|\bso\b|答案|总|综合|结论|因此|所以|等等|更正|不对|不过|但",
     re.IGNORECASE,
 )
+_BRIEF = 200  # characters: a longer text ends in "he was" because it breaks off
 _UNFINISHED = 3  # characters of a sentence that breaks off
 _PART = re.compile(
     r"\b(?:first|second|latter|former|other) (?:half|part|sentence)|\b(?:opening|beginning|start"
@@ -281,7 +282,7 @@ def _first_sentence(coded: str) -> int | None:
 def _read_auxiliary(answer: str, names: Sequence[str]) -> LabelReading:
     """Read an answer with an auxiliary verb, if the labels are yes and no."""
     by_name = {name.lower(): name for name in names}
-    said = _AUXILIARY.search(answer)
+    said = _AUXILIARY.search(answer) if len(answer) <= _BRIEF else None
     if not said or by_name.keys() != {"yes", "no"}:
         return LabelReading(None, "none: no label")
     label = by_name["no" if said["denied"] else "yes"]
