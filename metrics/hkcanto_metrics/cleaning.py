@@ -80,10 +80,11 @@ def clean_output(text: str, *, source: str = "", language: str = "") -> Cleaned:
     refused = False
     if source.strip():
         reader = TranslationReader(source.strip(), language)
+        refused = reader.has_nothing(kept)
         text, around, ambiguous = reader.find(kept)
         kept, within = _unwrapped(text.strip(), candidates - removed)
         removed |= around | within
-        refused = reader.refuses(kept)
+        refused = refused or reader.refuses(kept)
     named = tuple(name for name in (*_WRAPPINGS, *_AROUND) if name in removed)
     return Cleaned(kept, named, ambiguous, refused)
 

@@ -197,10 +197,9 @@ def extract_jyutping(response: str) -> str:
 def _without_remarks(text: str) -> str:
     """A text without remarks in brackets, unless they have most of its syllables."""
     rest = _REMARK.sub(" ", text)
-    is_most = 2 * len(_TONED_SYLLABLE.findall(rest)) > len(
-        _TONED_SYLLABLE.findall(text)
-    )
-    return rest if is_most else text
+    n_outside = len(_TONED_SYLLABLE.findall(rest))
+    is_half = 2 * n_outside >= len(_TONED_SYLLABLE.findall(text))
+    return rest if is_half else text
 
 
 # Tones as LaTeX and HTML set them.
@@ -253,6 +252,12 @@ _CORRECTED = re.compile(
 _PARTIAL = re.compile(
     r"\b(?:important|key|main|difficult|hard|tricky|some)\b.{0,12}\bwords?\b"
     r"|(?:重點|重点|關鍵|关键|主要|[難难])的?[字詞词]"
+)
+# Before readings none of which is chosen.
+_OPEN = re.compile(
+    r"\beither\W*\Z"
+    r"|\b(?:several|multiple|different|two|three|many) (?:[a-z]+ )?(?:readings|pronunciations)\b"
+    r"|[多幾几兩两三][個个種种]?(?:[讀读][音法]|[發发]音)|多音字"
 )
 # A second reading of the sentence in the same line.
 _OR = re.compile(r"\s(?:or|/)\s|\s?或者?\s?")
@@ -334,22 +339,27 @@ def _reading(statement: str, start: int, heading: str, *, is_item: bool) -> _Rea
     is_labelled = re.search("[a-z:]|[全整成]句", before) is not None
     label = before if is_labelled else heading
     prose = _PROSE.search(rest)
-    explanation = _EXPLANATION.search(rest)
-    ends = (prose, explanation, _END.search(rest))
-    end = min(match.start() for match in ends if match)
-    tokens = _TOKEN.findall(_first_of_two(rest[:end]))
+    ends = (prose, _EXPLANATION.search(rest), _END.search(rest))
+    reading = rest[: min(match.start() for match in ends if match)]
+    tokens = _TOKEN.findall(_first_of_two(reading))
     is_explained = prose is not None and len(tokens) < _FEWEST_BEFORE_PROSE
     # 拼音 names any romanisation; that of Mandarin has syllables that Cantonese lacks.
     is_foreign = "拼音" in label and not all(map(is_valid, tokens))
     is_draft = _DRAFT.match(label) is not None
-    is_note = is_draft or bool(
-        is_explained or is_foreign or _NOTE.match(label) or _ALSO_READ.search(before)
-    )
+    is_open = _is_open(before, reading)
+    is_note = is_draft or is_open or is_explained or is_foreign
+    is_note |= bool(_NOTE.match(label) or _ALSO_READ.search(before))
     is_whole = bool(_WHOLE.match(label) or _CORRECTED.search(label))
-    is_partial = _PARTIAL.search(label) is not None
+    is_partial = is_open or _PARTIAL.search(label) is not None
     return _Reading(
         tokens, is_note, is_whole, is_item, is_labelled, is_draft, is_partial
     )
+
+
+def _is_open(before: str, reading: str) -> bool:
+    """Whether words announce several readings, and none of them is chosen."""
+    is_several = len(_TONED_SYLLABLE.findall(reading)) > 1
+    return is_several and _OPEN.search(before) is not None
 
 
 def _first_of_two(text: str) -> str:
@@ -359,7 +369,9 @@ def _first_of_two(text: str) -> str:
         return text
     first = len(_TONED_SYLLABLE.findall(text, 0, joint.start()))
     second = len(_TONED_SYLLABLE.findall(text, joint.end()))
-    are_equal = min(first, second) > 1 and abs(first - second) <= _HALF * first
+    # Between two syllables, a slash may stand for a blank.
+    least = 1 if "/" in joint[0] else 0
+    are_equal = min(first, second) > least and abs(first - second) <= _HALF * first
     return text[: joint.start()] if are_equal else text
 
 

@@ -44,6 +44,9 @@ from hkcanto_metrics.translation_pieces import PieceReader
 _SAME = 0.9
 _QUOTED_SENTENCE = re.compile(r"([「『“\"].*[」』”\"])[。.]", re.DOTALL)
 _REMARK = ("(", "（", "[")
+# Emoji at the start or the end, with their modifiers.
+_SIGNS = "[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001ffff][\ufe0f\u200d]*"
+_EMOJI = re.compile(rf"\A(?:{_SIGNS}\s*)+|(?:\s*{_SIGNS})+\Z")
 # The headings of the translation.
 _NAMED = {"final", "named", "label"}
 # Of several texts under such headings, the last one is the most mature.
@@ -125,6 +128,7 @@ class TranslationReader(PieceReader):
         best, is_ambiguous = self._chosen(blocks)
         kept = best.whole.text
         is_ambiguous |= self._has_too_much(best) or self._explains(kept)
+        is_ambiguous |= self._joins_two(kept)
         if best.pieces[-1] is pieces[-1]:
             kept += text[sum(map(len, read)) :]
         removed = self._part_names(best, pieces)
@@ -146,8 +150,11 @@ class TranslationReader(PieceReader):
             return Translation("", {"marks"})
         if self._is_message(text):
             return Translation(text)
+        if self._only_announces(pieces):
+            return Translation("", {"preamble"})
         if not self._is_enough(blocks):
-            return Translation(text, ambiguous=self._explains(text))
+            is_ambiguous = self._explains(text) or self._joins_two(text)
+            return Translation(text, ambiguous=is_ambiguous)
         return None
 
     def refuses(self, text: str) -> bool:
@@ -174,6 +181,36 @@ class TranslationReader(PieceReader):
         if self.is_question or PATTERNS["missing"].search(source):
             return False
         return PATTERNS["asking"].search(source) is None
+
+    def has_nothing(self, text: str) -> bool:
+        """Tell whether a response begins by saying that there is no text to translate.
+
+        Examples:
+            >>> TranslationReader("[image]", "yue").has_nothing("I don't see any text to translate.")
+            True
+            >>> TranslationReader("見唔到啲字。", "en").has_nothing("I can't see the text.")
+            False
+        """
+        opening = fold_script(text[:HEAD]).replace("’", "'")
+        if PATTERNS["nothing"].match(opening) is None:
+            return False
+        source = self.original.folded
+        return PATTERNS["inability"].search(source) is None and not re.search(
+            "[没冇唔不无未]|\\bn(?:o|ot|othing)\\b", source
+        )
+
+    def _only_announces(self, pieces: Sequence[Piece]) -> bool:
+        """Whether a response breaks off after a line that announces the translation."""
+        if not pieces or not pieces[-1].text.rstrip("* ").endswith(COLONS):
+            return False
+        return "colon" in self.kinds and all(
+            piece.heading or piece.kind in ("courtesy", "talk") for piece in pieces
+        )
+
+    def _joins_two(self, text: str) -> bool:
+        """Whether a text gives two translations, although the source has no such form."""
+        is_two = PATTERNS["alternatives"].search(fold_script(text[:HEAD])) is not None
+        return is_two and "quotes" in self.kinds
 
     def _is_message(self, text: str) -> bool:
         """Whether a text is a message of a system that has no answer, and the source is none."""
@@ -236,9 +273,12 @@ class TranslationReader(PieceReader):
         equals = {"", "label", "later", "named", "option", best.heading}
         if run.heading not in equals or run.heading in ("draft", "notes"):
             return False
-        if run.whole.size < COMPLETE * self.original.size:
+        least = HALF if run.heading == "option" else COMPLETE
+        if run.whole.size < least * self.original.size:
             return False
         is_other = max(run.whole.share(best.whole), best.whole.share(run.whole)) < _SAME
+        if run.heading == "option" and self.is_short:  # a particle is a difference
+            is_other = run.whole.units != best.whole.units
         if self._evidence(run.whole) < self._evidence(best.whole):
             return False
         return is_other and self._language_rank(run) >= self._language_rank(best)
@@ -396,6 +436,8 @@ class TranslationReader(PieceReader):
         quoted = _QUOTED_SENTENCE.fullmatch(text)
         if quoted and "quotes" in self.kinds:
             text = quoted[1]
+        if not _EMOJI.search(self.source):
+            text = _EMOJI.sub("", text).strip()
         item = PATTERNS["item"].match(text)
         if item and "\n" not in text and "item" in self.kinds:
             text = text[item.end() :]

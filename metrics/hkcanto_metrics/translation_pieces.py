@@ -99,7 +99,9 @@ class PieceReader(PieceKinds):
         for part, after in zip(quoted, parts[2::2], strict=True):
             role = "" if self._may_be_all(part) else "notes"
             is_long = Part(after).size >= HALF * self.original.size
-            segments += [(role, part.text), ("" if is_long else "option", after)]
+            # Words between two quotations belong to neither.
+            is_text = is_long and (after is parts[-1] or _ENDED.search(after))
+            segments += [(role, part.text), ("" if is_text else "option", after)]
         return [(role, text.strip()) for role, text in segments if text.strip()]
 
     def _role_before(self, text: str) -> str:

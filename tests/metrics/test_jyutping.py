@@ -240,6 +240,25 @@ def test_the_first_of_two_equal_readings_in_a_line_is_read() -> None:
     assert extract_jyutping("nei5 hou2 / maa3 hou2 hou2 aa3").count(" ") == 5
 
 
+def test_readings_none_of_which_is_chosen_are_no_reading() -> None:
+    for text, reading in [
+        ("Either zoeng2 or coeng4 is fine.", ""),
+        ("長 has two readings: zoeng2 and coeng4.", ""),
+        ("「長」有兩個讀音：zoeng2 同 coeng4。", ""),
+        ("長 has two readings, but here it is coeng4.", "coeng4"),
+        ("Either way, the Jyutping is nei5 hou2.", "nei5 hou2"),
+        ("nei5 hou2\n\nNote: 長 has two readings: zoeng2, coeng4.", "nei5 hou2"),
+        ("zoeng2 or coeng4", "zoeng2"),
+        ("nei5 / hou2", "nei5 hou2"),
+    ]:
+        assert extract_jyutping(text) == reading, text
+
+
+def test_a_list_of_all_syllables_in_brackets_is_a_remark() -> None:
+    for text in ("sik6 faan6 (食 sik6, 飯 faan6)", "sik6 faan6（食＝sik6；飯＝faan6）"):
+        assert extract_jyutping(text) == "sik6 faan6", text
+
+
 def test_readings_of_some_words_are_not_the_sentence() -> None:
     for text in [
         "The important words are: 開心 (hoi1 sam1).",

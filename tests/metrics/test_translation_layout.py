@@ -429,3 +429,75 @@ def test_a_translation_that_changes_little_is_no_copy_of_the_source() -> None:
     other = "佢哋兩兄弟曾經一齊做股東，間公司執咗笠之後就各行各路。"
     text = f"{near}\n\nCantonese:\n{other}"
     assert clean_output(text, source=source, language="yue").text == near
+
+
+@pytest.mark.parametrize(
+    ("source", "language", "response"),
+    [
+        ("How are you?", "yue", "There are two ways:\n1. 你點呀？\n2. 你點呀今日？"),
+        ("Sorry.", "yue", "You can say 對唔住 or 唔好意思."),
+        ("I miss you.", "yue", 'Two options: "我掛住你" / "我好掛住你"'),
+        ("不用谢。", "yue", "可以講「唔使客氣」或者「唔使唔該」。"),
+        ("Go away!", "yue", "Casual: 走啦！\nPolite: 請你離開。"),
+        ("Go away!", "yue", "口語：走啦！\n禮貌：請你離開。"),
+        ("唔該晒。", "en", 'Either "Thanks a lot" or "Thank you so much" would do.'),
+        ("佢話佢知。", "en", "The pronoun 佢 can be he or she, and"),
+    ],
+)
+def test_two_equal_translations_and_words_about_the_source_are_ambiguous(
+    source: str, language: str, response: str
+) -> None:
+    assert clean_output(response, source=source, language=language).ambiguous
+
+
+@pytest.mark.parametrize(
+    ("source", "language", "response"),
+    [
+        ("[audio]", "yue", "I can't see any text. Could you please send the sentence?"),
+        ("（空）", "zh", "抱歉，我没有看到要翻译的句子。"),
+        (
+            "(image)",
+            "en",
+            "There is no text to translate. Please provide the sentence.",
+        ),
+    ],
+)
+def test_nothing_to_translate_is_a_refusal(
+    source: str, language: str, response: str
+) -> None:
+    assert clean_output(response, source=source, language=language).refused
+
+
+def test_an_announcement_that_nothing_follows_leaves_nothing() -> None:
+    source = "The shop closes at nine."
+    for response in ("Here is the Cantonese translation:", "好的，翻譯如下："):
+        assert clean_output(response, source=source, language="yue").text == ""
+    own = clean_output("以下是結果：", source="Here are the results:", language="zh")
+    assert own.text == "以下是結果："
+
+
+@pytest.mark.parametrize(
+    ("source", "response", "text"),
+    [
+        ("I am free today.", "我今日得閒。😊", "我今日得閒。"),
+        ("I am free today.", "😊 我今日得閒。 👍🏻", "我今日得閒。"),
+        ("I am free today. 😊", "我今日得閒。😊", "我今日得閒。😊"),
+        (
+            "孩子們在家吃飯。",
+            "細路喺屋企食飯。唔啱，要加「緊」：細路喺屋企食緊飯。",
+            "細路喺屋企食緊飯。",
+        ),
+        (
+            "孩子們在家吃飯。",
+            "細路喺屋企食飯。等等，應該係：細路喺屋企食緊飯。",
+            "細路喺屋企食緊飯。",
+        ),
+        ("“Up” or “down”?", "「上」或「下」？", "「上」或「下」？"),
+        ("You can't see me.", "你睇唔到我。", "你睇唔到我。"),
+    ],
+)
+def test_emoji_and_what_is_corrected_are_no_part_of_a_translation(
+    source: str, response: str, text: str
+) -> None:
+    cleaned = clean_output(response, source=source, language="yue")
+    assert (cleaned.text, cleaned.ambiguous, cleaned.refused) == (text, False, False)
