@@ -54,10 +54,11 @@ def with_capital_letters(response: Response) -> Response:
 
 
 def a_range(view: Statements) -> Decision | None:
-    """A range of options.
+    """A range with a dash, which may also join two options, or between two states of mind.
 
     Examples:
-        A 至 C → none
+        A-C → none
+        Options from A to C apply. → none
     """
     return unread("undecided") if SAYS["range"].search(view.text) else None
 
@@ -94,6 +95,8 @@ def alternatives(view: Statements) -> Decision | None:
     """
     for mention in view.mentions:
         if len(mention.letters) < 2 or mention.stance <= REFUTED:
+            continue
+        if SAYS["solutions"].search(view.text, mention.start, mention.end):
             continue
         if SAYS["either"].search(view.text, mention.start, mention.end):
             return _both(view, mention) or unread("several")
@@ -210,6 +213,9 @@ def only_named(view: Statements) -> Decision | None:
         return None
     is_right = last.stance >= AFFIRMED or SAYS["only"].search(view.text[: last.start])
     is_one = is_right and letters_of(view.mentions) == last.letters
+    left = len(view.shown.texts) - len(last.letters)
+    if is_one and not is_number(rest["number"] or rest["few"], left):
+        return unread("undecided")
     return Decision(last.letters, "stated", last) if is_one else None
 
 

@@ -462,7 +462,10 @@ def negated(words: Words) -> int | None:
         return None
     if SAYS["perhaps_not"].search(words.clause):
         return IGNORED
-    is_answer = words.view.shown.denied and SAYS["excepting"].search(words.clause)
+    if not words.view.shown.denied:
+        return REFUTED
+    is_answer = SAYS["excepting"].search(words.clause)
+    is_answer = is_answer or SAYS["not_so_is"].search(words.clause)
     return CONCLUDED if is_answer else REFUTED
 
 

@@ -47,7 +47,9 @@ _NO_START = re.compile(
 )
 # A single Chinese character that is an option must be a word of its own.
 _ONE = re.compile(
-    rf"(?<![^\s{AROUND}=是为选答的指同在a-j]).(?:\)|{SAYS['closed'].pattern})", re.I
+    rf"(?<![^\s{AROUND}=是为选答的指同在a-j]).(?:\)|{SAYS['closed'].pattern}"
+    r"|(?=[都皆均]|正确|错误|有误))",
+    re.I,
 )
 
 
@@ -148,7 +150,7 @@ class Options:
         found = found[:_MOST] + found[_MOST:][-_MOST:]
         merged = _merged(text, found, self.named)
         least = len(self.texts) if several else 0
-        joined = _joined(text, _without_lists(text, merged, least))
+        joined = _joined(text, _without_lists(text, merged, least), several)
         if several:
             return joined
         return [mention for mention in joined if not self._is_repeated(text, mention)]
@@ -230,12 +232,18 @@ class Options:
                 yield Mention(frozenset(letters[place - 1]), *match.span())
 
     def _by_few(self, text: str) -> Iterator[Mention]:
-        """The first three options, or the last two."""
+        """The first three options, the last two or the middle two."""
         letters = [*self.texts]
         for match in SAYS["first_or_last_few"].finditer(text):
             count = _FEW[(match["count"] or match["number"]).lower()]
-            is_end = match["end"] or match["ending"]
-            few = letters[-count:] if is_end else letters[:count]
+            first = 0
+            if match["end"] or match["ending"]:
+                first = len(letters) - count
+            elif match["middle"] or match["mid"]:
+                first, odd = divmod(len(letters) - count, 2)
+                if odd:
+                    continue
+            few = letters[first : first + count]
             if count < len(letters):
                 yield Mention(frozenset(few), *match.span())
 
@@ -426,15 +434,23 @@ def _is_with_text(
     return is_label or last.letters == mention.letters
 
 
+def _between(letters: Set[str]) -> set[str]:
+    """The letters from the first to the last of some."""
+    return {chr(code) for code in range(ord(min(letters)), ord(max(letters)) + 1)}
+
+
 def _joined(
     text: str,
     found: list[Mention],
+    several: bool,
 ) -> list[Mention]:
-    """Join the options that "and", "或" and the like put together."""
+    """Join the options that "and", "或" and the like put together; "to" means a range of them."""
     joined: list[Mention] = []
     for mention in found:
         if joined and _are_joined(text, joined[-1], mention):
             joined[-1].letters |= mention.letters
+            if several and SAYS["to"].fullmatch(text[joined[-1].end : mention.start]):
+                joined[-1].letters |= _between(joined[-1].letters)
             joined[-1].end = mention.end
         else:
             joined.append(mention)

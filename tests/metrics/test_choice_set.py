@@ -185,3 +185,51 @@ def test_each_described_thing_has_the_property_asked_for_or_not() -> None:
     sounds = dict(zip("ABCD", ["響度", "音調", "音色", "顏色"], strict=True))
     response = "A、B、C都是聲音的特徵，D是光的特徵。"
     assert extract_choice_set(response, sounds, "下列哪些屬於聲音的特徵？") == "ABC"
+
+
+SOME_ANIMALS = ["lion", "tiger", "whale", "penguin"]
+VALUES = ["1", "2", "3", "4"]
+STEMS = ["甲", "乙", "丙", "丁"]
+
+
+@pytest.mark.parametrize(
+    ("response", "options", "question", "letters"),
+    [
+        # A range in words; a dash may also join two.
+        ("A through C.", SOME_ANIMALS, "", "ABC"),
+        ("答案係B至D。", SOME_ANIMALS, "", "BCD"),
+        ("B–D", SOME_ANIMALS, "", None),
+        ("I changed my answer from A to C.", SOME_ANIMALS, "", None),
+        ("The first three.", SOME_ANIMALS, "", "ABC"),
+        ("中間兩個。", SOME_ANIMALS, "", "BC"),
+        ("The middle two.", VALUES[:3], "", None),
+        # Texts with articles, particles or no blank around them.
+        ("The lion, the tiger and the whale.", SOME_ANIMALS, "", "ABC"),
+        ("獅子、老虎同鯨魚都係。", ["獅子", "老虎", "鯨魚", "企鵝"], "", "ABC"),
+        ("甲、丙正確。", STEMS, "", "AC"),
+        ("A甲、B乙都係天干。", STEMS, "", None),
+        # Below a heading that denies, or in the sentence after an enumeration.
+        ("Do: A, B, C. Don't: D.", SOME_ANIMALS, "", "ABC"),
+        ("唔好揀：B、D。揀：A、C。", SOME_ANIMALS, "", "AC"),
+        ("I'd pick A and C. Penguin (D) is a bird.", SOME_ANIMALS, "", "AC"),
+        ("A and B are right. At first I also considered C.", SOME_ANIMALS, "", "AB"),
+        # What the question asks for is restated.
+        (
+            "The ones that aren't cats are C and D.",
+            SOME_ANIMALS,
+            "Which aren't cats?",
+            "CD",
+        ),
+        ("唔啱嘅係 B 同 D。", SOME_ANIMALS, "邊啲唔啱？", "BD"),
+        # All, and solutions of an equation.
+        ("Every option is correct.", SOME_ANIMALS, "", "ABCD"),
+        ("Not every option is correct.", SOME_ANIMALS, "", None),
+        ("x = 1 or x = 2", VALUES, "", "AB"),
+        ("1 or 2", VALUES, "", None),
+    ],
+)
+def test_ranges_headings_and_texts(
+    response: str, options: list[str], question: str, letters: str | None
+) -> None:
+    shown = dict(zip("ABCD", options, strict=False))
+    assert extract_choice_set(response, shown, question) == letters
