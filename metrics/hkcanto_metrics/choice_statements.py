@@ -118,7 +118,14 @@ class Statements:
             return None
         if first.stance <= REFUTED or self._is_listed(first) or self.is_parallel(first):
             return None
-        return first
+        return None if self._is_walk(first) else first
+
+    def _is_walk(self, first: Mention) -> bool:
+        """Whether a sentence names all options, one after the other: "A, then B, then C"."""
+        here = self.mentions_between(*first.sentence)
+        others = [mention for mention in here if mention is not first]
+        is_all = letters_of(here) >= self.shown.texts.keys() and len(others) > 1
+        return is_all and all(other.stance == NAMED for other in others)
 
     def _is_listed(self, first: Mention) -> bool:
         """Whether a list of options follows right below an option that comes before them."""
@@ -236,6 +243,8 @@ class Statements:
     ) -> bool:
         """Whether the response changes its mind between two mentions."""
         start = max(before.end, after.start - 60)
+        if turn == "contrast" and before.sentence != after.sentence:
+            start = before.sentence[1]  # "so it is" ends the one before
         if SAYS[turn].search(self.text, start, after.start):
             return True
         return bool(SAYS["corrects"].search(self.text, before.end, after.start))
@@ -250,9 +259,15 @@ class Statements:
 
     def is_related(self, mention: Mention) -> bool:
         """Whether an option's text is said of what the question asks for, or of nothing else."""
-        if mention.lettered:
+        name = self.text[mention.start : mention.end]
+        if mention.lettered or SAYS["yes_or_no"].fullmatch(name):
             return True
         start, end = mention.sentence
+        following = self.mentions_between(mention.end, end)[:1]
+        if any(other.stance == REFUTED for other in following):
+            return True  # bamboo and not pine
+        if self.is_fulfilled(mention):
+            return True
         before = SAYS["comma"].split(self.text[start : mention.start])[-1]
         if SAYS["settles"].search(before) and self.text[mention.end :][:1] != " ":
             return True
@@ -268,6 +283,14 @@ class Statements:
         if not any(word.isascii() in languages for word in words):
             return True
         return bool(words_of(rest) & self.shown.words)
+
+    def is_fulfilled(self, mention: Mention) -> bool:
+        """Whether a sentence ends with saying that an option is what the question asks for."""
+        rest = self.text[mention.end : mention.sentence[1]].rstrip()
+        named = SAYS["fulfilled"].fullmatch(rest)
+        if not named or SAYS["denied"].search(named["what"]):
+            return False
+        return set() < words_of(named["what"]) <= self.shown.words
 
     def _sentence(self, mention: Mention) -> tuple[int, int]:
         """Where the sentence around a mention starts and ends."""
@@ -541,6 +564,19 @@ def dismissed(words: Words) -> int | None:
     return REFUTED
 
 
+def fulfilled(words: Words) -> int | None:
+    """The sentence on an option ends with saying that it is what the question asks for.
+
+    Examples:
+        (邊個係離島？) 第三個喺海中心，冇橋到，所以係離島。 → C
+        (Which island is car-free?) 長洲 has narrow lanes, so it is car-free. → C
+    """
+    lead = SAYS["remark"].sub("", f"{words.lead.strip().lower()} ").strip(AROUND)
+    if words.view.shown.denied or lead:
+        return None
+    return AFFIRMED if words.view.is_fulfilled(words.mention) else None
+
+
 def conceded(words: Words) -> int | None:
     """An option is right in another respect: 「B啱，但題目唔係問呢樣」.
 
@@ -637,11 +673,22 @@ def likened(words: Words) -> int | None:
     is_cleft = words.rest[:5] in (" that", " who ")
     is_cleft &= not words.view.mentions_between(start, end)
     if SAYS["settles"].search(near) and (words.is_closed or is_cleft):
-        return None if SAYS["contrast"].search(words.rest) else AFFIRMED
+        is_open = SAYS["contrast"].search(words.rest) or _goes_on(words)
+        return None if is_open else AFFIRMED
     if not words.is_closed:
         return None
     is_like = SAYS["copula"].search(near) or SAYS["matches"].search(near)
     return AFFIRMED if is_like else None
+
+
+def _goes_on(words: Words) -> bool:
+    """Whether a sentence goes on with other values: "at noon it's 20, at night 12"."""
+    view = words.view
+    others = view.mentions_between(words.mention.end, words.mention.sentence[1])
+    if not view.shown.values or not others:
+        return False
+    between = view.text[words.mention.end : others[0].start]
+    return not SAYS["denied"].search(between)
 
 
 def as_asked(words: Words) -> int | None:
@@ -704,6 +751,7 @@ STANCE_RULES: tuple[StanceRule, ...] = (
     thing,
     concluded,
     dismissed,
+    fulfilled,
     conceded,
     glued,
     alone,

@@ -1315,3 +1315,46 @@ def test_pairs_of_numbers_are_points_where_their_order_differs() -> None:
     points = {"A": "(1,2)", "B": "(2,1)", "C": "(3,4)", "D": "(4,3)"}
     assert extract_choice("The image of the point is (2, 1).", points) == "B"
     assert extract_choice("(4,3)", points) == "D"
+
+
+@pytest.mark.parametrize(
+    ("response", "question", "letter"),
+    [
+        ("The bamboo has no wood, so it is a grass.", "Which is a grass?", "C"),
+        ("Bamboo has no wood, so it is a tree.", "Which is a grass?", None),
+        ("Pine has cones, so it is not a grass.", "Which is a grass?", None),
+        (
+            "A has wood, so it is a tree. B has, so it is a tree.",
+            "Which is a tree?",
+            None,
+        ),
+        ("It's a pine and not an oak.", "Which tree has cones?", "B"),
+        ("Oak grows slowly and not pine.", "Which one is it?", None),
+        ("Bamboo suits the yard best, since it is thin.", "Which one fits?", "C"),
+        ("Everyone at home picked A; mine is D.", "", None),
+        ("A, then B, then C, then D.", "", None),
+        ("A, rather than B, C or D.", "", "A"),
+    ],
+)
+def test_a_sentence_may_say_that_an_option_is_what_is_asked_for(
+    response: str, question: str, letter: str | None
+) -> None:
+    assert extract_choice(response, TREES, question) == letter
+
+
+def test_yes_and_no_are_answers_but_not_before_a_noun() -> None:
+    shown = {"A": "Yes", "B": "No"}
+    question = "Is a whale a mammal?"
+    for response, letter in [
+        ("No doubt about it: yes.", "A"),
+        ("No, a whale is a fish.", "B"),
+        ("It has no legs.", None),
+    ]:
+        assert extract_choice(response, shown, question) == letter, response
+
+
+def test_a_value_beside_others_in_one_sentence_is_no_answer() -> None:
+    shown = {"A": "3", "B": "20", "C": "18", "D": "15"}
+    text = "At 3 pm it's 20°, at 6 pm 18°, and at 9 pm 15°."
+    assert extract_choice(text, shown, "How many degrees at 9 pm?") is None
+    assert extract_choice("At 9 pm it's 15°.", shown, "How warm at 9 pm?") == "D"
