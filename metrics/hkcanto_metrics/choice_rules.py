@@ -77,6 +77,7 @@ def last_line(view: Statements) -> Decision | None:
     lead = view.text[start : here[0].start]
     if _is_bare_line(view, here, lead):
         is_line = last.lettered and not view.continues_list(last)
+        is_line = is_line and not _is_one_of_ticked(view, last)
         is_short = not view.text[last.end :].strip(AROUND)
     elif last.stance == AFFIRMED:
         is_line = last.lettered and _is_verdict(view, last, lead)
@@ -113,6 +114,16 @@ def _is_bare_line(
     between = [view.text[a.end : b.start] for a, b in pairwise(here)]
     around = "".join([lead, *between, view.rest_of_line(here[-1])])
     return not around.strip(AROUND + "(#■=>-")
+
+
+def _is_one_of_ticked(view: Statements, last: Mention) -> bool:
+    """Whether the last line has a tick, and another option has one, too."""
+    ticked = {
+        mention.letters
+        for mention in view.mentions
+        if view.text[mention.end :].lstrip(" )")[:1] == "✓"
+    }
+    return last.letters in ticked and len(ticked) > 1
 
 
 def _is_verdict(
@@ -364,7 +375,11 @@ def eliminated(view: Statements) -> Decision | None:
     Examples:
         A 唔啱。B 唔啱。D 唔啱。 → C
         大嶼山大，南丫島長，坪洲遠，三個都唔啱。 → C
+        除咗 C 之外，其他都唔啱。 → C
     """
+    excepted = _excepted(view)
+    if excepted:
+        return Decision(excepted.letters, "eliminated", excepted)
     every, refuted = view.shown.texts.keys(), view.with_stance(REFUTED)
     refuted = refuted + _refuted_together(view)
     left = every - letters_of(refuted)
@@ -373,6 +388,16 @@ def eliminated(view: Statements) -> Decision | None:
     if _affirmed(view):
         return None
     return Decision(frozenset(left), "eliminated", refuted[-1])
+
+
+def _excepted(view: Statements) -> Mention | None:
+    """The only option that a response names, if it says that all but this one are wrong."""
+    but = SAYS["all_but_wrong"].search(view.text)
+    letters = letters_of(view.mentions)
+    if not but or view.shown.denied or len(letters) != 1:
+        return None
+    inside = view.mentions_between(but.start(), but.end())
+    return inside[0] if inside else None
 
 
 def _refuted_together(view: Statements) -> list[Mention]:

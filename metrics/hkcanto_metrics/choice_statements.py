@@ -432,6 +432,8 @@ def not_own(words: Words) -> int | None:
         好多人以為係 B，其實係 C。 → C
         If the bridge counted, the answer would be B. → none
     """
+    if words.mention.lettered and SAYS["ticks"].match(words.after.lstrip(" )")):
+        return None  # Let me check: A ✗
     own = SAYS["contrast"].split(words.lead)[-1]
     if SAYS["that_is"].search(words.lead) and not words.is_closed:
         own = words.lead  # 佢話搭的士,即是的士貴
@@ -471,6 +473,9 @@ def called_wrong(words: Words) -> int | None:
         return None
     if words.view.several and SAYS["labelled_not"].search(words.lead):
         return REFUTED  # 哺乳類：A、C⏎非哺乳類：B、D
+    is_denied = SAYS["asks_negatively"].search(words.view.shown.asked)
+    if not is_denied and SAYS["not_so_is"].search(words.lead):
+        return REFUTED
     return REFUTED if SAYS["called_wrong"].search(words.lead) else None
 
 
@@ -483,6 +488,8 @@ def negated(words: Words) -> int | None:
     """
     if not SAYS["negated"].search(words.clause):
         return None
+    if SAYS["nothing_but"].search(words.clause):
+        return CONCLUDED
     if SAYS["perhaps_not"].search(words.clause):
         return IGNORED
     if not words.view.shown.denied:
@@ -550,6 +557,44 @@ def concluded(words: Words) -> int | None:
         or (words.mention.lettered and SAYS["copula"].search(words.clause[-60:]))
     )
     return _tempered(words, CONCLUDED) if is_only or is_closing else None
+
+
+def restated(words: Words) -> int | None:
+    """A clause is the question with an option in place of its question word.
+
+    Examples:
+        (最細嘅島係邊個？) 最細嘅島係長洲，最大嘅島係大嶼山。 → C
+        (Which island has no roads?) 長洲 has no roads. 坪洲 has one road. → C
+    """
+    shown = words.view.shown
+    clause = words.clause.strip(AROUND).lower()
+    if shown.subject and clause.removeprefix("the ") == shown.subject:
+        return _tempered(words, CONCLUDED) if words.is_closed else None
+    after = words.after.lower().lstrip(" )")
+    if not shown.predicate or not after.startswith(shown.predicate):
+        return None
+    rest = after[len(shown.predicate) :]
+    return AFFIRMED if not rest or SAYS["clause_end"].match(rest) else None
+
+
+def set_apart(words: Words) -> int | None:
+    """An option is unlike all others, or surpasses them in the degree that the question asks for.
+
+    Examples:
+        (Which island is the smallest?) 長洲 is smaller than 大嶼山, 南丫島 and 坪洲. → C
+        (邊個島冇車？) 長洲冇車，唔似大嶼山、南丫島同坪洲。 → C
+    """
+    view, start = words.view, words.mention.end
+    others = view.mentions_between(start, words.mention.sentence[1])
+    if view.shown.denied or not others:
+        return None
+    if letters_of(others) | words.mention.letters < view.shown.texts.keys():
+        return None
+    apart = SAYS["set_apart"].fullmatch(view.text, start, others[0].start)
+    if not apart or words.mention.letters & letters_of(others):
+        return None
+    degree = apart["degree"]
+    return None if degree and f"{degree}est" not in view.shown.asked else AFFIRMED
 
 
 def dismissed(words: Words) -> int | None:
@@ -621,10 +666,10 @@ def alone(words: Words) -> int | None:
     if words.is_remark or view.continues_list(mention) or words.after[:1] == ":":
         return None
     sign = words.sign_before
-    ending = words.rest.strip(" \n")
+    ending = SAYS["sure_end"].sub("", words.rest).strip(" \n")
     if ending.strip(".。!)") or not (ending or sign in ("\n", "?", "=")):
         return None
-    is_last = not view.text[mention.end :].strip(AROUND)
+    is_last = not SAYS["sure_end"].sub("", view.text[mention.end :]).strip(AROUND)
     if sign == "=":
         is_alone = is_last and view.is_related(mention)
     elif words.clause.strip(AROUND):
@@ -750,6 +795,8 @@ STANCE_RULES: tuple[StanceRule, ...] = (
     announced,
     thing,
     concluded,
+    restated,
+    set_apart,
     dismissed,
     fulfilled,
     conceded,

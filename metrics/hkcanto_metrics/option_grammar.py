@@ -127,6 +127,20 @@ class Options:
         """The question's words. Few responses need them, and a passage has many."""
         return words_of(self.asked)
 
+    @cached_property
+    def predicate(self) -> str:
+        """What the question says of an option: "has two moons" of "Which planet has two moons?"."""
+        asked = SAYS["asked_predicate"].search(self.asked)
+        return asked["said"] if asked else ""
+
+    @cached_property
+    def subject(self) -> str:
+        """What the question puts before an option: 「水是」 of 「水是什么颜色?」, "water is"."""
+        asked = SAYS["asked_subject"].search(self.asked)
+        if not asked:
+            return ""
+        return asked["han"] or f"{asked['thing'].removeprefix('the ')} {asked['is']}"
+
     def mentions(
         self,
         text: str,

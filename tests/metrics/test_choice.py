@@ -1331,7 +1331,7 @@ def test_pairs_of_numbers_are_points_where_their_order_differs() -> None:
         ("It's a pine and not an oak.", "Which tree has cones?", "B"),
         ("Oak grows slowly and not pine.", "Which one is it?", None),
         ("Bamboo suits the yard best, since it is thin.", "Which one fits?", "C"),
-        ("Everyone at home picked A; mine is D.", "", None),
+        ("Everyone at home picked A; mine is D.", "", "D"),
         ("A, then B, then C, then D.", "", None),
         ("A, rather than B, C or D.", "", "A"),
     ],
@@ -1358,3 +1358,59 @@ def test_a_value_beside_others_in_one_sentence_is_no_answer() -> None:
     text = "At 3 pm it's 20°, at 6 pm 18°, and at 9 pm 15°."
     assert extract_choice(text, shown, "How many degrees at 9 pm?") is None
     assert extract_choice("At 9 pm it's 15°.", shown, "How warm at 9 pm?") == "D"
+
+
+CITIES = dict(zip("ABCD", ["Paris", "Lyon", "Nice", "Lille"], strict=True))
+PLANETS = dict(zip("ABCD", ["Mercury", "Venus", "Earth", "Mars"], strict=True))
+COLOURS = dict(zip("ABCD", ["紅色", "藍色", "綠色", "黃色"], strict=True))
+
+
+@pytest.mark.parametrize(
+    ("response", "options", "question", "letter"),
+    [
+        # The question with an option in place of its question word.
+        ("水係藍色，火係紅色，草係綠色。", COLOURS, "草係咩色？", "C"),
+        ("有人話草係黃色。", COLOURS, "草係咩色？", None),
+        ("The seat is Paris; Lyon is a port.", CITIES, "What is the seat?", "A"),
+        ("Mars has two moons. Earth has one.", PLANETS, "Which has two moons?", "D"),
+        (
+            "Mars has two moons. Earth has two moons.",
+            PLANETS,
+            "Which has two moons?",
+            None,
+        ),
+        # One against all others.
+        (
+            "Venus is hotter than Mercury, Earth and Mars.",
+            PLANETS,
+            "Which planet is the hottest?",
+            "B",
+        ),
+        (
+            "Venus is brighter than Mercury, Earth and Mars.",
+            PLANETS,
+            "Which planet is the hottest?",
+            None,
+        ),
+        ("All the options except Venus are wrong.", PLANETS, "", "B"),
+        ("All the options except Venus are right.", PLANETS, "", None),
+        ("除咗B，其他都唔啱。", PLANETS, "", "B"),
+        ("It can't be anything but Venus.", PLANETS, "", "B"),
+        ("It is anything but Venus.", PLANETS, "", None),
+        # Who says so.
+        ("Everyone else votes A; I vote D.", CITIES, "", "D"),
+        ("Several experts chose B.", CITIES, "", None),
+        ("Mr Lee's answer is B.", CITIES, "", None),
+        ("Today's answer is B.", CITIES, "", "B"),
+        # An ellipsis, an adverb, a mark after words of thinking.
+        ("Venus isn't red. Mars is.", PLANETS, "Which planet is red?", "D"),
+        ("I know what Mars is.", PLANETS, "Which planet is red?", None),
+        ("D? Not that. B, of course.", PLANETS, "", "B"),
+        ("Let me check: A ✗\nB ✗\nC ✓\nD ✗", PLANETS, "", "C"),
+        ("A ✓\nB ✓\nC ✓\nD ✓", PLANETS, "", None),
+    ],
+)
+def test_one_is_set_apart_by_the_words_of_the_question_and_of_others(
+    response: str, options: dict[str, str], question: str, letter: str | None
+) -> None:
+    assert extract_choice(response, options, question) == letter
