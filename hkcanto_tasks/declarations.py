@@ -231,7 +231,8 @@ class TaskDefinition(Declared, frozen=True):
             entry of a list or object, whose other cells the rows then have as well, and the entry's
             key in the object as `key`: `*`, `data.*.paragraphs.*.qas`. JSON Lines are a list.
         where: Column → the value, or values, that a row of the task has in it: `{ region = "HK" }`.
-        delimiter: Delimiter of CSV files; by default a comma, in `.tsv` files a tab.
+        delimiter: Delimiter of CSV files; by default a comma, in `.tsv` files a tab. With one, a
+            file of any other ending is read as CSV.
         quotes: Whether quotation marks enclose cells of a CSV file. If not, they are part of the
             text.
         version: Version of the task. Raise it when you change a prompt, how answers are read, or

@@ -302,7 +302,8 @@ def read_table(
     cells are ignored.
 
     Args:
-        path: The file; its ending decides the format. A `.json` file that begins with `[` is a
+        path: The file; its ending decides the format. A file with another ending is CSV if a
+            delimiter is declared, and JSON if it begins so. A `.json` file that begins with `[` is a
             list; another one is JSON Lines, or an object if `rows` is given.
         columns: The names of the columns of a CSV file without a header row, if it has as many
             columns; otherwise they are called 1, 2 and so on.
@@ -329,10 +330,14 @@ def read_table(
     ending = unpacked.suffix.lower()
     if reason := refusal(content):
         raise DataCorrupt(f"{path}: {reason}.")
+    if ending not in ENDINGS and form.delimiter:
+        ending = ".csv"
+    elif ending not in ENDINGS and content.lstrip()[:1] in (b"{", b"["):
+        ending = ".json"
     if ending not in ENDINGS:
         raise DataCorrupt(
-            f"{path} has none of the endings {', '.join(ENDINGS)}. Rename it if its content is one "
-            "of these; or write a reader."
+            f"{path} has none of the endings {', '.join(ENDINGS)}, and does not begin as JSON. Declare "
+            "its delimiter, or write a reader."
         )
     if form.rows and ending not in (".json", ".jsonl"):
         raise DataCorrupt(
@@ -487,7 +492,8 @@ def _csv_rows(
     form: TaskDefinition,
 ) -> Iterator[list[str] | csv.Error]:
     """Yield each row, or the error of an unreadable row, and go on with the next line."""
-    delimiter = form.delimiter or ("\t" if path.suffix.lower() == ".tsv" else ",")
+    is_tsv = path.name.lower().removesuffix(".gz").endswith(".tsv")
+    delimiter = form.delimiter or ("\t" if is_tsv else ",")
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if form.quotes else csv.QUOTE_NONE
     lines = [*io.StringIO(text, newline="")]
     start = 0

@@ -196,6 +196,23 @@ def test_examples_from_the_test_file_are_not_scored_too(quiz: Quiz) -> None:
         loaded.prompt(loaded.samples[0])
 
 
+def test_a_file_with_another_ending_is_read_as_json_or_with_its_delimiter(
+    quiz: Quiz,
+) -> None:
+    row = {**PLAIN, **dict(zip("ABCD", TEXTS, strict=True))}
+    table = "\n".join("\t".join(line) for line in (row.keys(), row.values()))
+    for content, more in (
+        (json.dumps(row), ""),
+        (json.dumps([row]), ""),
+        (table, 'delimiter = "\\t"'),
+    ):
+        quiz(f'files = "test.txt"\n{more}', files={"data/test.txt": content})
+        assert read() == [EXPECTED], content
+    quiz('files = "test.txt"', files={"data/test.txt": table})
+    with pytest.raises(DataCorrupt, match="Declare its delimiter, or write a reader"):
+        items()
+
+
 def test_a_compressed_file_is_read_in_a_folder_as_on_the_hub(quiz: Quiz) -> None:
     options = dict(zip("ABCD", TEXTS, strict=True))
     line = json.dumps({**PLAIN, **options}).encode()
@@ -206,6 +223,14 @@ def test_a_compressed_file_is_read_in_a_folder_as_on_the_hub(quiz: Quiz) -> None
     file.write_bytes(gzip.compress(line)[:-9])
     with pytest.raises(DataCorrupt, match="not a complete gzip file"):
         items()
+    quiz('files = "test.tsv.gz"')
+    table = (
+        "\t".join(("question", *"ABCD", "answer"))
+        + "\n"
+        + "\t".join((PLAIN["question"], *TEXTS, "C"))
+    )
+    (folder / "data/test.tsv.gz").write_bytes(gzip.compress(table.encode()))
+    assert read() == [EXPECTED]
 
 
 def test_a_label_keeps_the_id_that_its_row_has(quiz: Quiz) -> None:

@@ -121,7 +121,7 @@ def test_mistakes_are_said(new: New) -> None:
     for arguments, says in (
         (("number_choice", CHOICE), "no kind 'number_choice'"),
         (("multiple_choice", None, "--from", "nothing.csv"), "nothing.csv"),
-        (("multiple_choice", None, "--from", "notes.txt"), "Rename it if its content"),
+        (("multiple_choice", None, "--from", "notes.txt"), "Declare its delimiter"),
     ):
         Path("notes.txt").write_text("x", "utf-8")
         done = new(*arguments)
