@@ -334,3 +334,8 @@ def test_every_family_has_its_task() -> None:
     names = {entry.inspect for benchmark in benchmarks() for entry in benchmark.tasks}
     assert len(names) > 10
     assert names <= set(vars(tasks))
+
+
+def test_a_log_names_the_task_as_its_data_set() -> None:
+    assert tasks.law().dataset.name == "hkcanto_law"
+    assert tasks.hkmmlu(cot=True).dataset.name == "hkmmlu_cot"

@@ -181,6 +181,7 @@ def test_logs_of_inspect_say_all(tmp_path: Path) -> None:
     counts = fates(content)
     assert counts["refused"] == counts["empty"] == counts["undecided"] == 1
     assert comparison["a"] < comparison["b"]
+    assert "left out" not in json.dumps(content)
 
 
 def sample(**changes: Any) -> dict[str, Any]:

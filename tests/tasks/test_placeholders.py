@@ -173,9 +173,10 @@ def test_an_open_question_in_a_list_is_found(quiz: Quiz) -> None:
         ("ignored", '["a", "?"]'),
         ("table", '["?"]'),
         ("rubric", '{ x = ["?"] }'),
+        ("columns", '{ "提示" = "?" }'),
     ):
         file = quiz(f"{AB}\n{key} = {value}", ROW) / "benchmark.toml"
-        name = "x" if key == "rubric" else key
+        name = {"rubric": "x", "columns": "提示"}.get(key, key)
         with pytest.raises(CatalogueError, match=rf'open questions, "\?": {name}\.'):
             read_benchmark(file)
 
