@@ -231,6 +231,7 @@ def test_an_empty_translation_scores_zero_unseen(translate: Callable[..., Any]) 
         score = translate(says("the judge must not be asked"), empty)
         assert score.value == {"judged_accuracy": 0, "judge_failure_rate": 0}
         assert score.reason == "no_response"
+        assert score.metadata["judgements"] == []
 
 
 def test_reasoning_and_what_follows_a_stop_text_are_not_judged(

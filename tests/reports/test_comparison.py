@@ -22,7 +22,7 @@ from hkcanto_tasks.results.frames import Runs
 from hkcanto_tasks.results.reports import compare as comparing
 from hkcanto_tasks.results.reports.blocks import Note, Report, Section, TableBlock
 from hkcanto_tasks.results.reports.gate import decide, gate_section, method_section
-from hkcanto_tasks.results.reports.pairs import pair_of
+from hkcanto_tasks.results.reports.pairs import _test_text, pair_of
 from hkcanto_tasks.results.reports.pairs import verdict as sentence_on
 from hkcanto_tasks.results.runs import Run, SkippedLog
 from hkcanto_tasks.results.statistics.estimates import estimate
@@ -1034,6 +1034,19 @@ def test_one_model_under_two_conditions_has_a_verdict_too(compared):
         "First",
         "Second",
     ]
+
+
+@pytest.mark.parametrize(
+    ("p_value", "shown"),
+    [(0.00099, "p < 0.001"), (0.001, "p = 0.001"), (0.0012, "p = 0.0012")],
+)
+def test_a_p_value_is_shown_down_to_a_thousandth(p_value: float, shown: str) -> None:
+    effect = compare(law(A), law(B), **FAST).overall
+    text = _test_text(replace(effect, p_value=p_value, p_adjusted=None), "[1, 2]")
+    assert f"[1, 2], {shown} (" in text
+    assert "5 items won, 1 lost, 6 tied." in text
+    adjusted = _test_text(replace(effect, p_value=0.5, p_adjusted=p_value), "[1, 2]")
+    assert f"{shown} (" in adjusted
 
 
 def test_a_small_difference_is_not_called_none():

@@ -691,11 +691,18 @@ def test_numbers_without_intervals_are_lines_beside_those_with_intervals() -> No
 
 def test_a_difference_that_may_be_chance_is_pale() -> None:
     columns = [TableColumn("Task"), TableColumn("Gain", "points", drawn=True)]
-    gains = [(0.1, 0.05, 0.2), (0.1, -0.05, 0.2), (-0.1, -0.2, -0.05)]
+    gains = [
+        (0.1, 0.05, 0.2),
+        (0.1, -0.05, 0.2),
+        (-0.1, -0.2, -0.05),
+        (0.1, 0.0, 0.2),
+        (-0.1, -0.2, 0.0),
+    ]
     rows = [TableRow(["Law", Estimate(*gain, 9)]) for gain in gains]
     plotted = plot(TableBlock("pairs", "Task by task", columns, rows))
     assert plotted is not None
-    assert [mark.pale for (mark,) in plotted.rows] == [False, True, False]
+    pale = [mark.pale for (mark,) in plotted.rows]
+    assert pale == [False, True, False, True, True]
 
 
 def test_a_page_of_a_matrix_has_ties_doubts_and_the_task_in_each_cell() -> None:
