@@ -344,6 +344,12 @@ def test_a_figure_has_a_tables_name_only_under_the_tables_condition(
     assert {row for row in names if row[0].isupper() and "_stderr" not in row} == {name}
 
 
+@pytest.mark.parametrize("task", ["hkmmlu", "hkcanto_cultural_food"])
+def test_a_subject_or_a_task_of_no_table_has_no_tables_name(task: str) -> None:
+    results = evaluate(task, model=AnsweringLM(), limit=2, bootstrap_iters=0)
+    assert not [row for row in results["results"][task] if row[0].isupper()]
+
+
 @pytest.mark.parametrize(
     ("task", "has_all"),
     [

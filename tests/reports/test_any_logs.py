@@ -1,5 +1,7 @@
 """`hkcanto compare A B --any` on logs of plain tasks of both harnesses, which are not ours."""
 
+import csv
+import io
 import json
 import shutil
 from collections.abc import Callable
@@ -108,6 +110,12 @@ def test_two_logs_of_a_task_of_lm_eval(sums: Callable[..., Path]) -> None:
     assert "Rank" not in said
     said = hkcanto("compare", f"x={old}", f"x={new}", "--any").stdout
     assert "between x (2) and x (1) on sums" in " ".join(said.split())
+    table = ("compare", f"old={old}", f"new={new}", "--any", "--format", "csv")
+    (row,) = csv.DictReader(io.StringIO(hkcanto(*table).stdout))
+    assert (row["task"], row["items"], row["wins"]) == ("sums", str(COUNT), "15")
+    assert float(row["gain"]) == 5 / COUNT
+    ends = (float(row["gain_low"]), float(row["gain_high"]))
+    assert ends == (one["gain"]["low"], one["gain"]["high"])
 
 
 def test_what_differs_and_what_cannot_be_tested_is_said(
