@@ -813,7 +813,7 @@ def test_two_models_of_one_judge_are_compared_planned_and_published(
     said = hkcanto("compare", *both)
     # 20 and 30 of 40 pass, and all ten differences favour the second: McNemar's p is 2 · 2^-10.
     assert "+25.0" in said
-    assert "wins 10 items, loses 0" in said
+    assert "10 items won, 0 lost" in said
     assert "0.002" in said
     assert hkcanto("plan", *both)
     assert hkcanto("report", *both)

@@ -208,4 +208,4 @@ def test_a_report_shows_the_floors_beside_a_model_and_gives_no_rank(
         *[None] * 5,
     ]
     (verdict,) = [note for note in notes([run]) if "HKCanto-IF" in note][:1]
-    assert verdict.endswith("no rank (its table has no models).")
+    assert verdict.endswith("no rank: its table has no models.")

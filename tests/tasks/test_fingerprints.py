@@ -209,7 +209,7 @@ def test_compare_says_what_was_edited_between_two_runs(
         " ".join(CliRunner().invoke(app, ["compare", *map(str, pair)]).output.split())
         for pair in ((tmp_path / "a", tmp_path / "b"), (tmp_path / "a", tmp_path / "c"))
     )
-    assert "wins 0 items" in same
+    assert "0 items won, 0 lost" in same
     assert "differ in sent" not in same
     assert (
         "(the prompt, worked examples, stop texts or token limit was edited)" in edited

@@ -433,7 +433,7 @@ def sections(
         results = [*notes, *warnings, *tables]
         yield Section("Results", results, "results", is_summary=True)
     else:
-        yield gate_section(gate, warnings)
+        yield gate_section(gate, [*warnings, *_run_notes(comparisons)])
         notes = [note for note in notes if note.level != "next"]
         yield Section("Results without the gate", [*notes, *tables], "results")
     if following:
@@ -464,11 +464,16 @@ def _left_out_section(
 
 def _details(group: Sequence[Comparison], is_of_two: bool) -> Iterator[Block]:
     """Yield the notes on a task's runs, and the table of its parts or pairs."""
-    notes = chain.from_iterable(run.notes for run in _runs(group))
-    yield from map(Note, dict.fromkeys(notes))
+    yield from _run_notes(group)
     if any(comparison.unread for comparison in group):
         return
     yield _parts_table(group[0]) if is_of_two else _pairwise_table(group)
+
+
+def _run_notes(group: Sequence[Comparison]) -> Iterator[Note]:
+    """Yield each note on the runs of some comparisons once."""
+    notes = chain.from_iterable(run.notes for run in _runs(group))
+    yield from map(Note, dict.fromkeys(notes))
 
 
 def _runs(group: Sequence[Comparison]) -> list[Run]:
