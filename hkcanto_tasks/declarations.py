@@ -266,6 +266,8 @@ class TaskDefinition(Declared, frozen=True):
             names, the first that exists is used. A role that is not declared keeps the name of its
             kind. `options` names a column for each letter, or one with a list or a mapping. Any
             other key is a placeholder of the prompt: `passage` for `{passage}`.
+        prefixes: Role of a cell → the text before it in every row, which is removed:
+            `{ answer = "答案：" }`.
         ignored: Columns that no prompt shows on purpose, such as the source of a question. Other
             columns that nothing reads are named in a warning.
         dev_rows: Number of rows of a dev file that are used as worked examples.
@@ -306,6 +308,7 @@ class TaskDefinition(Declared, frozen=True):
     columns: dict[
         str, str | Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
     ] = {}
+    prefixes: dict[str, str] = {}
     ignored: tuple[str, ...] = ()
     dev_rows: _FromZero = 5
     examples_from_test: _FromZero = 0

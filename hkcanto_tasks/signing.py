@@ -178,7 +178,7 @@ def _requests(kind: Kind) -> list[object]:
         kind.max_tokens,
         [getattr(definition, key, _DEFAULTS.get(key)) for key in _ROWS_AND_CELLS],
         _reader_source(kind),
-        *([definition.where] if definition.where else []),
+        *filter(None, (definition.where, definition.prefixes)),
     ]
 
 

@@ -35,6 +35,7 @@ def read_samples(
     shown: _Shown | None = None
     for row in rows:
         try:
+            row = _without_prefixes(kind, row)
             sample = kind.row(row)
             if shown is None:
                 shown = _shown(kind, sample, row, subject)
@@ -64,6 +65,26 @@ def unread_columns(kind: Kind, columns: Iterable[str]) -> list[str]:
         known.update(kind.columns(place))
     known |= {name.partition(".")[0] for name in known}  # a path begins with a column
     return [name for name in columns if name and name not in known]
+
+
+def _without_prefixes(kind: Kind, row: Row) -> Row:
+    """Return a row without the declared texts before its cells.
+
+    Raises:
+        UnreadableRow: A cell does not begin with the text.
+    """
+    if not kind.definition.prefixes:
+        return row
+    cells = dict(row.cells)
+    for role, prefix in kind.definition.prefixes.items():
+        columns = kind.columns(role)
+        text = row.text(columns, role)
+        if not text.startswith(prefix):
+            raise row.problem(
+                f"no {prefix!r} before its {role}, which `prefixes` declares"
+            )
+        cells[columns[0]] = text.removeprefix(prefix)
+    return msgspec.structs.replace(row, cells=cells)
 
 
 def _shown(

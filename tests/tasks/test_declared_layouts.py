@@ -397,6 +397,24 @@ def test_a_list_of_turns_is_refused_as_such(quiz: Quiz) -> None:
         items()
 
 
+def test_a_text_before_the_answer_in_every_row_is_removed(quiz: Quiz) -> None:
+    row = {"question": "借咗幾多？", "gold": {"text": "回答：21萬元"}}
+    columns = 'columns = { answer = "gold.text" }\n'
+    declared = f'{columns}prefixes = {{ answer = "回答：" }}'
+    quiz(declared, row, kind="short_answer", question="{question}")
+    assert items()[0].target == '["21萬元"]'
+    signed = load_task("quiz").signature
+    quiz(columns, row, kind="short_answer", question="{question}")
+    assert items()[0].target == '["回答：21萬元"]'
+    assert load_task("quiz").signature != signed
+    other = {**row, "gold": {"text": "21萬元"}}
+    quiz(declared, other, kind="short_answer", question="{question}")
+    with pytest.raises(DataCorrupt, match="row 1 has no '回答：' before its answer"):
+        items()
+    quiz('prefixes = { answer = "答案：" }', {**PLAIN, **OPTIONS, "answer": "答案：C"})
+    assert read() == [EXPECTED]
+
+
 def test_a_list_of_answers_or_labels_is_refused_with_the_path_to_one(
     quiz: Quiz,
 ) -> None:
