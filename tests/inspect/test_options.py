@@ -1,14 +1,19 @@
 """A mistake in `-T` is named, with the options that exist."""
 
+import asyncio
 import logging
 import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from inspect_ai.model import ModelOutput
+from inspect_ai.scorer import Target
 
-from hkcanto import _registry, tasks
+from hkcanto import _registry, scorers, tasks
 from hkcanto_tasks.errors import CatalogueError, OptionError
 
 from ..cases import named
@@ -134,3 +139,37 @@ def test_a_command_without_our_tasks_does_not_read_the_catalogue(
     for command in ("inspect eval gsm8k", "python train.py hkcanto/law"):
         monkeypatch.setattr(sys, "argv", command.split())
         _registry._hint_at_unknown_tasks()
+
+
+LAW = {
+    "id": "hkcanto_law/law/1",
+    "choices": ["a fine", "prison"],
+    "target": "B",
+    "subject": "law",
+}
+
+
+def judgement(scorer: Any, response: str, **metadata: Any) -> Any:
+    """The values of one response, without a run."""
+    state: Any = SimpleNamespace(
+        metadata={**LAW, **metadata},
+        messages=[],
+        output=ModelOutput.from_content("model", response),
+        epoch=1,
+    )
+    return asyncio.run(scorer(state, Target("B"))).value
+
+
+def test_a_scorer_of_one_task_needs_no_name_in_the_sample() -> None:
+    one = scorers.judged("hkcanto_law", {"shots": 0})
+    assert judgement(one, "B") == {"acc": 1, "unparsed_rate": 0}
+    assert judgement(one, "A", task="hkcanto_g2p")["acc"] == 0
+
+
+def test_a_scorer_of_several_tasks_or_of_none_takes_the_samples_own() -> None:
+    several = scorers.judged(["hkcanto_g2p", "hkcanto_law"])
+    assert judgement(several, "B", task="hkcanto_law")["acc"] == 1
+    with pytest.raises(KeyError):
+        judgement(several, "B", task="hkmmlu", options={})
+    unnamed = scorers.judged()
+    assert judgement(unnamed, "B", task="hkcanto_law", options={"shots": 0})["acc"] == 1
