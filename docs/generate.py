@@ -1,4 +1,5 @@
-"""Generate the pages in `docs/tasks`, six in `docs/reference`, and the counts of HKCanto-IF.
+"""Generate the pages in `docs/tasks`, six in `docs/reference`, the counts of HKCanto-IF, and the
+compiled messages of `hkcanto_tasks/languages`.
 
     python docs/generate.py
 
@@ -14,6 +15,7 @@ import types
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import entry_points
+from io import BytesIO
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -83,7 +85,23 @@ def main(docs: Path) -> list[Path]:
     made[readme] = with_prompts(readme.read_text(encoding="utf-8"))
     for path, text in made.items():
         path.write_text(text, encoding="utf-8")
-    return list(made)
+    catalogues = compiled_catalogues(docs.parent / "hkcanto_tasks" / "languages")
+    for path, compiled in catalogues.items():
+        path.write_bytes(compiled)
+    return [*made, *catalogues]
+
+
+def compiled_catalogues(languages: Path) -> dict[Path, bytes]:
+    """Return the compiled catalogue of messages of each language: path → content."""
+    from babel.messages.mofile import write_mo
+    from babel.messages.pofile import read_po
+
+    made = dict[Path, bytes]()
+    for source in languages.rglob("*.po"):
+        compiled = BytesIO()
+        write_mo(compiled, read_po(BytesIO(source.read_bytes())))
+        made[source.with_suffix(".mo")] = compiled.getvalue()
+    return made
 
 
 def reference_pages() -> dict[str, str]:

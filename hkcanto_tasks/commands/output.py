@@ -14,7 +14,7 @@ import typer
 from rich.progress import Progress
 
 from ..errors import DataNotFound, OptionError, on_disk
-from ..messages import Language, speaking
+from ..messages import Language, say, speaking, spoken
 from .console import echo, err, out
 
 if TYPE_CHECKING:
@@ -104,12 +104,16 @@ def write(
         if output is not None:
             _print_answer(report)
             kilobytes = len(text.encode()) / 1e3
-            echo(f"Written: {output} ({kilobytes:,.0f} kB)", to_err=True)
+            written = say(
+                "Written: {file} ({size:,.0f} kB)", file=output, size=kilobytes
+            )
+            echo(spoken(written), to_err=True)
         elif form is not None:
             echo(text)
             if form == "csv":  # CSV has only figures
                 for warning in report.warnings:
-                    echo(f"Warning: {warning}", to_err=True)
+                    text = say("Warning: {warning}", warning=warning)
+                    echo(spoken(text), to_err=True)
         else:
             _print_report(report, full=full)
     except BrokenPipeError:

@@ -17,6 +17,7 @@ from ..data.releases import is_published
 from ..declarations import Subject, TaskDefinition
 from ..figures import Figure, Pair
 from ..kinds.base import Kind
+from ..messages import say
 from ..signatures import OUTSIDE_THE_PROTOCOL, UNKNOWN, Signature
 from ..tasks import task_as_run
 
@@ -615,7 +616,7 @@ class Run:
             return "greedy"
         if temperature is None:
             return "decoding unknown"
-        return f"temperature {temperature:g}"
+        return say("temperature {temperature:g}", temperature=temperature)
 
     @property
     def generation(self) -> Mapping[str, float]:

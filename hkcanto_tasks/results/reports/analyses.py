@@ -15,6 +15,7 @@ import numpy as np
 
 from ...adapters.second_look import LONGEST_RESPONSE, PROMPT_LENGTH
 from ...figures import Figure
+from ...messages import joined, named, say
 from ..frames import JUDGED
 from ..runs import Run
 from ..statistics.estimates import estimate
@@ -44,24 +45,24 @@ from .presentation import (
 )
 
 _CUT = (
-    "Many responses end at the length limit, so answers may be missing: {}. Raise the limit "
+    "Many responses end at the length limit, so answers may be missing: {runs}. Raise the limit "
     "(lm-eval: --gen_kwargs max_gen_toks=…, Inspect: --max-tokens …); for a reasoning model set "
     "the task's option reasoning=true."
 )
 _UNREAD = (
-    "No answer could be read from many responses, which count as wrong: {}. Look at some in the "
+    "No answer could be read from many responses, which count as wrong: {runs}. Look at some in the "
     "log (inspect view; lm-eval: samples_….jsonl). If they are cut off, raise the length limit; "
     "otherwise try worked examples or +scaffold for all models, or let a model read the letters "
     "of multiple choice (hkcanto rescore LOGS --reader MODEL -o FOLDER), which sends, for these "
-    "runs and at one token a character, {}."
+    "runs and at one token a character, {requests:,} requests of {tokens:,} tokens together."
 )
 _EMPTY = (
-    "Empty responses, which count as wrong: {}. Failed requests? lm-eval logs an error of the "
+    "Empty responses, which count as wrong: {runs}. Failed requests? lm-eval logs an error of the "
     "server, such as a rate limit or an error in a body with status 200, as an empty response. "
     "Run these items again."
 )
 _UNJUDGED = (
-    "Many answers got no level of their rubric and do not count in the headline: {}. Judge them "
+    "Many answers got no level of their rubric and do not count in the headline: {runs}. Judge them "
     "again if the judge failed (hkcanto rescore LOGS --grader MODEL -o FOLDER)."
 )
 _READING = (
@@ -145,16 +146,25 @@ def _problems(runs: Sequence[Run]) -> Iterator[Note]:
             unread.pop(run, None)
     if empty:
         counts = [
-            f"{run_title(run)} {_empty(run):,} of {len(run.items):,}" for run in empty
+            say(
+                "{run} {number:,} of {total:,}",
+                run=run_title(run),
+                number=_empty(run),
+                total=len(run.items),
+            )
+            for run in empty
         ]
-        yield Note(_EMPTY.format("; ".join(counts)), "warning")
+        yield Note(say(_EMPTY, runs=joined("; ", counts)), "warning")
     if truncated:
-        yield Note(_CUT.format(_rates(truncated)), "warning")
+        yield Note(say(_CUT, runs=_rates(truncated)), "warning")
     if unread:
-        text = _UNREAD.format(_rates(unread), _second_look([*unread]))
+        lengths = _second_look([*unread])
+        text = say(
+            _UNREAD, runs=_rates(unread), requests=len(lengths), tokens=sum(lengths)
+        )
         yield Note(text, "warning")
     if unjudged:
-        yield Note(_UNJUDGED.format(_rates(unjudged)), "warning")
+        yield Note(say(_UNJUDGED, runs=_rates(unjudged)), "warning")
 
 
 def _above(
@@ -172,13 +182,17 @@ def _above(
 
 
 def _rates(rates: Mapping[Run, float]) -> str:
-    return "; ".join(
-        f"{run_title(run)} {100 * rate:.1f} %" for run, rate in rates.items()
+    return joined(
+        "; ",
+        (
+            say("{run} {share} %", run=run_title(run), share=f"{100 * rate:.1f}")
+            for run, rate in rates.items()
+        ),
     )
 
 
-def _second_look(runs: Sequence[Run]) -> str:
-    """Return how many requests a second look sends for runs with one right letter."""
+def _second_look(runs: Sequence[Run]) -> list[int]:
+    """Return the lengths, in tokens, of a second look's requests for runs with one right letter."""
     tokens = list[int]()
     for run in runs:
         if getattr(run.kind, "SEVERAL", True):
@@ -189,7 +203,7 @@ def _second_look(runs: Sequence[Run]) -> str:
         responses = np.minimum(items.response_lengths, LONGEST_RESPONSE)
         lengths = PROMPT_LENGTH + items.question_lengths + responses
         tokens += lengths[is_unread].tolist()
-    return f"{len(tokens):,} requests of {sum(tokens):,} tokens together"
+    return tokens
 
 
 def _empty(run: Run) -> int:
@@ -293,7 +307,9 @@ def _subjects_table(runs: Sequence[Run]) -> TableBlock:
         task_title(first),
         [] if is_of_one else rows,
         columns,
-        f"The headline is {headline}. Subjects also differ by chance.",
+        say(
+            "The headline is {figure}. Subjects also differ by chance.", figure=headline
+        ),
         kind="other",
     )
 
@@ -307,7 +323,7 @@ def _averages(runs: Sequence[Run]) -> list[_Part]:
     """Return the averages of accuracy, without those of a part that is a subject."""
     present = _present(runs)
     return [
-        _Part(figure.title, None, [estimate(run, figure.name) for run in runs])
+        _Part(say(figure.title), None, [estimate(run, figure.name) for run in runs])
         for figure in runs[0].kind.figures
         if figure.averages == "acc" and figure.part not in present
     ]
@@ -320,7 +336,9 @@ def _subjects(runs: Sequence[Run]) -> list[_Part]:
     for subject in runs[0].kind.task.subjects:
         if subject.name in present:
             values = [estimate(run, "acc", (subject.name,)) for run in runs]
-            parts.append(_Part(subject.title, subject.chinese or None, values))
+            title = named(subject.title, subject.chinese)
+            other = named(subject.chinese, subject.title) or None
+            parts.append(_Part(title, other, values))
     return parts
 
 
@@ -335,7 +353,7 @@ def _figures_table(runs: Sequence[Run]) -> TableBlock:
     columns: list[tuple[TableColumn, Callable[[Figure], Value]]] = [
         (TableColumn("Figure"), partial(figure_title, first)),
         *((TableColumn(run.label, "score"), partial(_in_points, run)) for run in runs),
-        (TableColumn("Meaning"), attrgetter("help")),
+        (TableColumn("Meaning"), lambda figure: say(figure.help)),
     ]
     return table(
         _name("figures", first),

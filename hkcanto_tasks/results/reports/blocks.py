@@ -18,7 +18,6 @@ from typing import Any, Literal, TypeVar
 
 from ... import __version__
 from ...figures import Figure
-from ...messages import say
 from ..statistics.intervals import Estimate as Estimate
 
 Record = TypeVar("Record")
@@ -172,12 +171,12 @@ class Note:
 
 def verdict_note(question: str, text: str) -> Note:
     """Return a part of the verdict, which answers a question such as “Who leads”."""
-    return Note(text, "verdict", say(question))
+    return Note(text, "verdict", question)
 
 
 def next_step(text: str, command: str = "") -> Note:
     """Return what to do after the verdict, with the command to paste."""
-    return Note(text, "next", say("What next"), command)
+    return Note(text, "next", "What next", command)
 
 
 Block = TableBlock | Note

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from ...catalogue import chosen_tasks, named_tasks
 from ...errors import ComparisonError, OptionError
+from ...messages import joined, named, say
 from ..audit import misjudged
 from ..frames import effect_rows
 from ..logs import read_runs
@@ -61,7 +62,7 @@ _METHOD = (
     "Intervals of differences: Tango's for right and wrong answers and for means over subjects, "
     "Student's t for the others; of more than two models, by the largest difference (max-t); all "
     "tasks share the error of 5 % (Bonferroni). Random numbers: "
-    "seed {}, {:,} exchanges."
+    "seed {seed}, {resamples:,} exchanges."
 )
 _OWN_FILES = (
     "They ran on your own files: only the questions' lengths show that these are equal."
@@ -69,9 +70,9 @@ _OWN_FILES = (
 _UNKNOWN_PROMPT = "For some, neither the prompt nor the decoding was logged: that may be the difference."
 _ADVICE = "Give the logs of two runs with a task in common by name: hkcanto compare a=LOG b=LOG"
 _EDITED = {
-    "requests": " (not the catalogue's requests: another solver, edited task or system message)",
-    "sent": " (the prompt, worked examples, stop texts or token limit was edited)",
-    "read": " (the rules for reading answers were edited)",
+    "requests": "not the catalogue's requests: another solver, edited task or system message",
+    "sent": "the prompt, worked examples, stop texts or token limit was edited",
+    "read": "the rules for reading answers were edited",
 }
 """The cause if two setups differ only in a hash."""
 _SIDES = ("First", "Second")
@@ -181,7 +182,7 @@ def compare_runs(
             )
         ],
         title=_title(chosen),
-        footer=[*footer_of(chosen), _METHOD.format(seed, resamples)],
+        footer=[*footer_of(chosen), say(_METHOD, seed=seed, resamples=resamples)],
         records={
             "gate": decision and asdict(decision),
             "comparisons": [*map(_record, comparisons)],
@@ -195,7 +196,11 @@ def compare_runs(
 
 def _unread_logs(skipped: Sequence[SkippedLog]) -> list[str]:
     """Return which logs could not be read, and why."""
-    return [f"{log.path}: {log.reason}." for log in skipped if not log.is_superseded]
+    return [
+        say("{log}: {reason}.", log=log.path, reason=log.reason)
+        for log in skipped
+        if not log.is_superseded
+    ]
 
 
 def _unread(comparisons: Iterable[Comparison]) -> list[str]:
@@ -209,18 +214,19 @@ def _untrusted(groups: Sequence[_Group]) -> Iterator[str]:
     for runs, _ in groups:
         for run in runs:
             for text in run.contradictions:
-                yield f"{run_title(run)}: {text}."
+                yield say("{run}: {note}.", run=run_title(run), note=text)
             if text := misjudged(run):
-                yield f"{run_title(run)}: {text}"
+                yield say("{run}: {note}", run=run_title(run), note=text)
         for text in _shared_responses(runs):
-            yield f"{task_title(runs[0])}: {text}"
+            yield say("{run}: {note}", run=task_title(runs[0]), note=text)
 
 
 def _shared_responses(runs: Sequence[Run]) -> Iterator[str]:
     """Yield which runs of other models may have the same responses."""
     for a, b in combinations(runs, 2):
         if text := a.shares_responses(b):
-            yield f"{' and '.join(distinct_names([a, b]))}: {text}."
+            names = joined(" and ", distinct_names([a, b]))
+            yield say("{run}: {note}.", run=names, note=text)
 
 
 def _nothing_to_compare(
@@ -324,8 +330,8 @@ def _compared(
 def _title(runs: Sequence[Run]) -> str:
     labels = [*dict.fromkeys(run.label for run in runs)]
     if len(labels) > 2:
-        return f"{len(labels)} models compared"
-    return " against ".join(reversed(labels))
+        return say("{number} models compared", number=len(labels))
+    return joined(" against ", reversed(labels))
 
 
 def _planned_looks(look: str) -> int:
@@ -368,9 +374,8 @@ def _groups(sides: Sequence[Sequence[Run]]) -> tuple[list[_Group], list[str]]:
             task = run.definition.name
             group = by_key[task if task in single else run.comparable_as]
             if position in group:
-                left_out.append(
-                    f"{run_title(run)}: another log has it too. Name each: NAME=PATH."
-                )
+                text = "{run}: another log has it too. Name each: NAME=PATH."
+                left_out.append(say(text, run=run_title(run)))
             else:
                 group[position] = run
     groups = list[_Group]()
@@ -388,8 +393,11 @@ def _without_partner(
     """Say which sides lack the task of a group of runs."""
     others = [side[0].label for n, side in enumerate(sides) if n not in group]
     if others:
-        titles = "; ".join(map(run_title, group.values()))
-        yield f"{titles}: no partner in {', '.join(others)}."
+        yield say(
+            "{runs}: no partner in {models}.",
+            runs=joined("; ", map(run_title, group.values())),
+            models=joined(", ", others),
+        )
 
 
 def _single_tasks(sides: Sequence[Sequence[Run]]) -> set[str]:
@@ -492,12 +500,15 @@ def _common_names(comparisons: Sequence[Comparison]) -> Sequence[str]:
 def _parts_table(comparison: Comparison) -> TableBlock:
     """Return the effects on averages, on categories, and on subjects."""
     a = comparison.a
-    titles = {subject.name: subject.title for subject in a.kind.task.subjects}
-    titles |= {figure.name: figure.title for figure in a.figures.values()}
+    titles = {
+        subject.name: named(subject.title, subject.chinese)
+        for subject in a.kind.task.subjects
+    }
+    titles |= {figure.name: say(figure.title) for figure in a.figures.values()}
     effects = chain.from_iterable(comparison.parts.values())
     return effects_table(
         _table_name(comparison),
-        f"{_table_title(comparison)} by part",
+        say("{title} by part", title=_table_title(comparison)),
         [RunPair(titles[effect.name], comparison.figure, effect) for effect in effects],
         distinct_names([a, comparison.b]),
     )
@@ -508,11 +519,15 @@ def _pairwise_table(group: Sequence[Comparison]) -> TableBlock:
     runs = _runs(group)
     names = dict(zip(runs, distinct_names(runs), strict=True))
     pairs = [
-        RunPair(f"{names[pair.b]} against {names[pair.a]}", pair.figure, pair.overall)
+        RunPair(
+            say("{model} against {other}", model=names[pair.b], other=names[pair.a]),
+            pair.figure,
+            pair.overall,
+        )
         for pair in group
     ]
     name = f"{_table_name(group[0])}_pairwise"
-    title = f"{_table_title(group[0])}, pairwise"
+    title = say("{title}, pairwise", title=_table_title(group[0]))
     return effects_table(name, title, pairs, _SIDES)
 
 
@@ -524,7 +539,7 @@ def _table_name(comparison: Comparison) -> str:
 
 def _table_title(comparison: Comparison) -> str:
     figure = figure_title(comparison.a, comparison.figure)
-    return f"{task_title(comparison.a)}: {figure}"
+    return say("{task}: {figure}", task=task_title(comparison.a), figure=figure)
 
 
 def _record(comparison: Comparison) -> Mapping[str, Any]:
@@ -563,11 +578,12 @@ def _warning_notes(
             tasks[text].append(task_title(runs[0]))
     everyone = [run for group in compared for run in _runs(group)]
     notes = [Note(text, "warning") for text in warning_lines(everyone, _SAID)]
-    notes += [
-        Note(f"{listed(titles)}: {text}", "warning") for text, titles in tasks.items()
-    ]
+    for text, titles in tasks.items():
+        warning = say("{tasks}: {warning}", tasks=listed(titles), warning=text)
+        notes.append(Note(warning, "warning"))
     if not_compared:
-        notes.append(Note(f"{len(not_compared)} not compared: see below.", "warning"))
+        text = say("{number} not compared: see below.", number=len(not_compared))
+        notes.append(Note(text, "warning"))
     return notes
 
 
@@ -575,22 +591,28 @@ def _limits(group: Sequence[Comparison], runs: Sequence[Run]) -> Iterator[str]:
     """Say what limits the figures of a group of runs."""
     first = runs[0]
     if len({run.kind.task.variant.scoring for run in runs}) > 1:
-        yield _TWO_MEASURES
+        yield say(_TWO_MEASURES)
     if first.is_local:
-        yield _OWN_FILES
+        yield say(_OWN_FILES)
     if first.is_sample:
-        yield "This is the sample data: its figures mean nothing elsewhere."
+        yield say("This is the sample data: its figures mean nothing elsewhere.")
     elif not first.complete:
-        yield f"Only {len(set(first.items.ids)):,} of the task's items were run."
+        yield say(
+            "Only {number:,} of the task's items were run.",
+            number=len(set(first.items.ids)),
+        )
     if not all(run.signature.prompt_known for run in runs):
-        yield _UNKNOWN_PROMPT
+        yield say(_UNKNOWN_PROMPT)
     yield from _shared_responses(runs)
     for run in runs:
         for note in filter(None, (*run.contradictions, run.other_model)):
-            yield f"{run.label}: {note}."
+            yield say("{run}: {note}.", run=run.label, note=note)
     unscored = max(comparison.unscored for comparison in group)
     if unscored:
-        yield f"{unscored:,} items are left out, because a run has no value for them."
+        yield say(
+            "{number:,} items are left out, because a run has no value for them.",
+            number=unscored,
+        )
 
 
 def _differences(runs: Sequence[Run]) -> Iterator[str]:
@@ -599,10 +621,27 @@ def _differences(runs: Sequence[Run]) -> Iterator[str]:
     first_name, *names = distinct_names(runs)
     for name, run in zip(names, later, strict=True):
         settings = {"harness": (first.harness, run.harness), **first.differs(run)}
-        unlike = "; ".join(
-            f"{part} {a or 'none'} against {b or 'none'}{_EDITED.get(part, '')}"
-            for part, (a, b) in settings.items()
-            if a != b
+        unlike = [_unlike(part, *values) for part, values in settings.items()]
+        differing = [text for text in unlike if text]
+        if differing:
+            yield say(
+                "{model} and {other} also differ in {settings}.",
+                model=first_name,
+                other=name,
+                settings=joined("; ", differing),
+            )
+
+
+def _unlike(part: str, first: str, second: str) -> str:
+    """Return both values of a setting, with the cause if they are hashes; empty if equal."""
+    if first == second:
+        return ""
+    none = say("none")
+    places = {"part": part, "value": first or none, "other": second or none}
+    if part in _EDITED:
+        return say(
+            "{part} {value} against {other} ({cause})",
+            cause=say(_EDITED[part]),
+            **places,
         )
-        if unlike:
-            yield f"{first_name} and {name} also differ in {unlike}."
+    return say("{part} {value} against {other}", **places)

@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import Literal
 
 from ...errors import DOCS
-from ...messages import say
+from ...messages import joined, say
 from ..statistics.intervals import Estimate, GateAnswer, NonInferiority
 from ..statistics.paired import Comparison
 from .blocks import (
@@ -25,7 +25,7 @@ from .blocks import (
     verdict_note,
 )
 from .pairs import BY_HOW_MUCH, HOW_CERTAIN
-from .presentation import distinct_names, figure_title, task_title
+from .presentation import distinct_names, figure_title, short_title, task_title
 from .renderers.formatting import listed, value_text
 
 GateVerdict = Literal["passed", "worse", "undecided", "incomplete"]
@@ -55,11 +55,16 @@ _COLUMNS = {
 _COMPARED = TableColumn("Compared")
 
 _RULE = (
-    "The gate passes if every task passes, each with {} % confidence. It fails if a task is worse, "
-    "with {} % confidence for all tasks together (look {}, candidates: {}). "
-    f"How often it errs: {DOCS}/methods.md."
+    "The gate passes if every task passes, each with {passing} % confidence. It fails if a task is "
+    "worse, with {worse} % confidence for all tasks together (look {look}, candidates: {candidates}). "
+    "How often it errs: {methods}."
 )
 _MOST_DIGITS = 6
+_RESULTS: Mapping[GateAnswer, str] = {
+    "passed": say("passed"),
+    "worse": say("failed"),
+    "undecided": say("undecided"),
+}
 _ORDER: Sequence[GateAnswer] = ("worse", "undecided", "passed")
 
 
@@ -96,7 +101,7 @@ class GatedTask:
     @property
     def result(self) -> str:
         """Its answer in the words of the gate's."""
-        return "failed" if self.verdict == "worse" else self.verdict
+        return _RESULTS[self.verdict]
 
     @property
     def gain(self) -> Estimate:
@@ -162,7 +167,7 @@ def decide(
         conditions[title].add(task_title(comparison.a))
     for comparison in compared:
         if comparison.gate is not None:
-            title = comparison.a.definition.title
+            title = short_title(comparison.a.definition)
             if len(conditions[title]) > 1:
                 title = task_title(comparison.a)
             tasks.append(_gated_task(comparison, comparison.gate, title, delta))
@@ -195,15 +200,19 @@ def _gated_task(
     a = comparison.a
     figure = comparison.figure
     # A rate without an upper limit is tested only if all answers' are at most 1.
-    limit = " (of at most 1 an answer)" if figure.unlimited else ""
+    title_of_figure = figure_title(a, figure)
+    if figure.unlimited:
+        title_of_figure = say(
+            "{figure} (of at most 1 an answer)", figure=title_of_figure
+        )
     names = distinct_names([comparison.b, a])
     prospect = comparison.prospect
     return GatedTask(
         task=a.definition.name,
         title=title,
         metric=figure.name,
-        figure=figure_title(a, figure) + limit,
-        compared=" against ".join(names),
+        figure=title_of_figure,
+        compared=say("{model} against {other}", model=names[0], other=names[1]),
         candidate=names[0],
         baseline=names[1],
         candidate_score=comparison.points * comparison.overall.b,
@@ -238,10 +247,11 @@ def verdict_notes(gate: Gate) -> Iterator[Note]:
     if gate.verdict == "incomplete":
         return
     losses = listed(_loss_text(task, gate) for task in gate.having(gate.verdict))
+    text = say("{losses}.", losses=losses)
     if gate.verdict == "passed":
         first = gate.having("passed")[0]
-        losses = say("At most: {loss}", loss=_loss_text(first, gate))
-    yield verdict_note(BY_HOW_MUCH, f"{losses}.")
+        text = say("At most: {loss}.", loss=_loss_text(first, gate))
+    yield verdict_note(BY_HOW_MUCH, text)
     yield verdict_note(HOW_CERTAIN, _certainty(gate))
     yield from next_steps(gate)
 
@@ -272,11 +282,13 @@ def _sentence(gate: Gate) -> str:
         first, *others = gate.not_compared or (say("no task has a gate."),)
         text = say("Without a verdict: {reason}", reason=first)
         if others:
-            text += " · " + say("And {count} more, see below.", count=len(others))
+            return say(
+                "{text} · And {count} more, see below.", text=text, count=len(others)
+            )
         return text
     candidates = [*dict.fromkeys(task.candidate for task in gate.tasks)]
     places = {
-        "candidate": listed(candidates, say(" and ")),
+        "candidate": listed(candidates, " and "),
         "baseline": listed(dict.fromkeys(task.baseline for task in gate.tasks), ", "),
         "delta": f"{gate.delta:g}",
         "where": _where(gate),
@@ -302,7 +314,10 @@ def _where(gate: Gate) -> str:
     """Return on how many of all tasks the verdict holds, and what the others did."""
     tasks = gate.having(gate.verdict)
     others = Counter(task.result for task in gate.tasks if task not in tasks)
-    counted = [f"{count} {say(result)}" for result, count in others.most_common()]
+    counted = [
+        say("{count} {result}", count=count, result=result)
+        for result, count in others.most_common()
+    ]
     places = {
         "number": len(tasks),
         "total": len(gate.tasks),
@@ -341,7 +356,9 @@ def _loss_text(task: GatedTask, gate: Gate) -> str:
 def _named(gate: Gate, task: GatedTask) -> str:
     """Return the title of a task, with the candidate if there are several."""
     candidates = {other.candidate for other in gate.tasks}
-    return f"{task.title} ({task.candidate})" if len(candidates) > 1 else task.title
+    if len(candidates) == 1:
+        return task.title
+    return say("{task} ({model})", task=task.title, model=task.candidate)
 
 
 def _points(points: float, delta: float) -> str:
@@ -378,10 +395,12 @@ def remarks(gate: Gate) -> Iterator[str]:
     """Yield remarks on a gate's runs."""
     runs = max(Counter(task.title for task in gate.tasks).values())
     if runs > gate.candidates == 1:
-        yield f"To choose one of them by this gate, give --candidates {runs}."
+        yield say(
+            "To choose one of them by this gate, give --candidates {runs}.", runs=runs
+        )
     names = dict.fromkeys(chain(*(task.differences for task in gate.tasks)))
     if names:
-        yield f"They differ in {', '.join(names)}, as allowed."
+        yield say("They differ in {names}, as allowed.", names=joined(", ", names))
 
 
 def _advice(gate: Gate) -> Iterator[Note]:
@@ -390,7 +409,10 @@ def _advice(gate: Gate) -> Iterator[Note]:
     limited = [task for task in undecided if _has_enough(task)]
     small = [task for task in undecided if not _has_enough(task)]
     if limited:
-        needs = [f"{task.title} {task.needed_items:,}" for task in limited]
+        needs = [
+            say("{task} {items:,}", task=task.title, items=task.needed_items)
+            for task in limited
+        ]
         text = say(
             "Do not release yet. Run more items; if both are equally good, so many pass: {needs}.",
             needs=listed(needs),
@@ -452,7 +474,7 @@ def gate_section(gate: Gate, warnings: Sequence[Note] = ()) -> Section:
             worse=_worse_confidence(gate),
         )
         blocks.append(table("gate", title, tasks, columns, bounds))
-    return Section(say("Gate"), blocks, "gate", is_summary=True)
+    return Section("Gate", blocks, "gate", is_summary=True)
 
 
 def _columns(
@@ -484,11 +506,13 @@ def method_section(gate: Gate) -> Section:
     """Return how each task was tested, which is shown on request."""
     if not gate.tasks:
         return Section("How the gate was tested", [], "gate-method")
-    rule = _RULE.format(
-        _passing_confidence(gate),
-        _worse_confidence(gate),
-        "/".join(map(str, gate.look)),
-        gate.candidates,
+    rule = say(
+        _RULE,
+        passing=_passing_confidence(gate),
+        worse=_worse_confidence(gate),
+        look="/".join(map(str, gate.look)),
+        candidates=gate.candidates,
+        methods=f"{DOCS}/methods.md",
     )
     columns = [
         (TableColumn("Task"), attrgetter("title")),

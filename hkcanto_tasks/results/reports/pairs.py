@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from ...figures import Figure
-from ...messages import say, say_number
+from ...messages import say, say_number, sentences
 from ..statistics.intervals import (
     NORMAL,
     WIDE,
@@ -29,7 +29,7 @@ from .blocks import (
     units_of,
     verdict_note,
 )
-from .presentation import measure_title, task_title
+from .presentation import measure_title, short_title, task_title
 from .renderers.formatting import interval_text, listed, value_text
 
 NOTHING = (
@@ -96,10 +96,10 @@ class RunPair(NamedTuple):
     def mark(self) -> str | None:
         """The mark of a row: whether the difference is certain, or that nothing can be said."""
         if self.unread:
-            return "unread"
+            return say("unread")
         if self.gain is None:
             return None
-        return "yes" if self.is_significant else "no"
+        return say("yes") if self.is_significant else say("no")
 
 
 def pair_of(comparison: Comparison, best: float | None = None) -> RunPair:
@@ -116,7 +116,7 @@ def pair_of(comparison: Comparison, best: float | None = None) -> RunPair:
         best=best,
         unread=comparison.unread,
         task=comparison.a.definition.name,
-        short_title=comparison.a.definition.title,
+        short_title=short_title(comparison.a.definition),
     )
 
 
@@ -171,7 +171,7 @@ def _pairs_notes(pairs: Sequence[RunPair], names: Sequence[str]) -> Iterator[Not
     compared = [pair for pair in pairs if pair.gain]
     if not compared:
         unread = dict.fromkeys(chain.from_iterable(pair.unread for pair in pairs))
-        nothing = " · ".join(no_verdict(unread)) or say(NOTHING, models=2)
+        nothing = listed(no_verdict(unread), " · ") or say(NOTHING, models=2)
         yield Note(nothing, "verdict")
         return
     if len(compared) == 1:
@@ -286,7 +286,10 @@ def _certainty(pairs: Sequence[RunPair], names: Sequence[str]) -> str:
             **places,
         )
     else:
-        for_each = [f"{name} {count}" for name, count in winners.most_common()]
+        for_each = [
+            say("{model} {count}", model=name, count=count)
+            for name, count in winners.most_common()
+        ]
         text = say(
             "Certain on {certain} of {tasks} tasks (95 %, all tasks together): {for_each}.",
             for_each=listed(for_each, ", "),
@@ -295,10 +298,14 @@ def _certainty(pairs: Sequence[RunPair], names: Sequence[str]) -> str:
     chances = [pair for pair in pairs if not pair.is_significant]
     if 0 < len(chances) <= _MOST_NAMED:
         named = listed(
-            f"{_task_name(pair, pairs)} {value_text(pair.points, 'score_points')}"
+            say(
+                "{task} {gain}",
+                task=_task_name(pair, pairs),
+                gain=value_text(pair.points, "score_points"),
+            )
             for pair in chances
         )
-        text += " " + say("Could be chance: {named}.", named=named)
+        return sentences(text, say("Could be chance: {named}.", named=named))
     return text
 
 
@@ -337,7 +344,7 @@ def _has_mean(pair: RunPair) -> bool:
 
 def verdict(pair: RunPair, names: Sequence[str]) -> str:
     """Say in sentences how the second run of a pair compares with the first."""
-    return " ".join(note.text for note in _notes_on_pair(pair, names))
+    return sentences(*(note.text for note in _notes_on_pair(pair, names)))
 
 
 def _notes_on_pair(pair: RunPair, names: Sequence[str]) -> Iterator[Note]:
@@ -345,7 +352,7 @@ def _notes_on_pair(pair: RunPair, names: Sequence[str]) -> Iterator[Note]:
     effect = pair.effect
     gain = pair.gain
     if pair.unread:
-        yield Note(" · ".join(no_verdict(pair.unread)), "verdict")
+        yield Note(listed(no_verdict(pair.unread), " · "), "verdict")
         return
     if effect is None or gain is None:
         yield Note(say(NOTHING, models=2), "verdict")
@@ -390,7 +397,7 @@ def _test_text(effect: Effect, interval: str) -> str:
     places = {
         "interval": interval,
         "p_value": "p < 0.001" if p_value < 0.001 else f"p = {p_value:.2g}",
-        "test": effect.test,
+        "test": say(effect.test),
         "wins": f"{effect.wins:,}",
         "losses": f"{effect.losses:,}",
         "ties": f"{effect.ties:,}",
@@ -439,7 +446,7 @@ def effects_table(
         ),
         (TableColumn(sides[0], unit), attrgetter("effect.a")),
         (TableColumn(sides[1], unit), attrgetter("effect.b")),
-        (TableColumn("Test"), attrgetter("effect.test")),
+        (TableColumn("Test"), lambda pair: say(pair.effect.test)),
         (TableColumn("Figure", beneath=True), lambda pair: pair.measure or None),
     ]
     return table(name, title, pairs, columns)

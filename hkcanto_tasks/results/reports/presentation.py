@@ -15,7 +15,9 @@ from itertools import chain
 
 import numpy as np
 
+from ...declarations import TaskDefinition
 from ...figures import Figure
+from ...messages import joined, named, say
 from ..runs import UNREAD, Run
 from ..statistics.estimates import estimate, harness_agreement, mean_estimate
 from ..statistics.intervals import Estimate
@@ -51,13 +53,25 @@ def short_name(*parts: str) -> str:
 
 def task_title(run: Run) -> str:
     """Return a task's title with its condition."""
-    title = f"{run.definition.title}, {condition_title(run)}"
-    return f"{title}, sample data" if run.is_sample else title
+    places = {
+        "task": short_title(run.definition),
+        "condition": condition_title(run),
+    }
+    if run.is_sample:
+        return say("{task}, {condition}, sample data", **places)
+    return say("{task}, {condition}", **places)
+
+
+def short_title(definition: TaskDefinition) -> str:
+    """Return a task's title without its condition; an acronym is its name in each language."""
+    if definition.title.isupper():
+        return definition.title
+    return named(definition.title, definition.chinese)
 
 
 def run_title(run: Run) -> str:
     """Return the names of a run's model and task."""
-    return f"{run.label} on {task_title(run)}"
+    return say("{model} on {task}", model=run.label, task=task_title(run))
 
 
 def distinct_names(runs: Sequence[Run]) -> list[str]:
@@ -65,7 +79,10 @@ def distinct_names(runs: Sequence[Run]) -> list[str]:
     labels = [run.label for run in runs]
     if len(set(labels)) == len(runs):
         return labels
-    conditions = [f"{run.label} ({condition_title(run)})" for run in runs]
+    conditions = [
+        say("{model} ({condition})", model=run.label, condition=condition_title(run))
+        for run in runs
+    ]
     if len(set(conditions)) == len(runs):
         return conditions
     return [f"{label} ({number})" for number, label in enumerate(labels, 1)]
@@ -79,33 +96,41 @@ def condition_title(run: Run) -> str:
     variant = run.kind.task.variant
     words = list[str]()
     if variant.cot:
-        words.append("chain of thought")
+        words.append(say("chain of thought"))
     if variant.script == "sc":
-        words.append("Simplified script")
+        words.append(say("Simplified script"))
     if variant.scoring == "loglikelihood":
-        words.append("log-likelihood")
-    return ", ".join([*words, run.condition])
+        words.append(say("log-likelihood"))
+    is_known = run.shots is not None
+    words.append(run.condition if is_known else say(run.condition))
+    return joined(", ", words)
 
 
 def figure_title(run: Run, figure: Figure) -> str:
     """Return the title of a figure of a run, with the figure that it averages."""
     if figure.averages == figure.name:
-        return figure.title
+        return say(figure.title)
     title = figure.title if figure.part else figure.title.lower()
-    return f"{run.figures[figure.averages].title}, {title}"
+    return say(
+        "{figure}, {average}",
+        figure=say(run.figures[figure.averages].title),
+        average=say(title),
+    )
 
 
 def measure_title(run: Run, figure: Figure) -> str:
     """Return the title of a figure of a run, with a remark if lower is better."""
     title = figure_title(run, figure)
-    return title if figure.higher_is_better else f"{title} (lower is better)"
+    if figure.higher_is_better:
+        return title
+    return say("{figure} (lower is better)", figure=title)
 
 
 def headline(run: Run) -> Estimate | None:
     """Return the value of the headline; its note says if the run was interrupted."""
     value = estimate(run, run.headline.name)
     if value and run.unfinished:
-        return replace(value, note=run.unfinished)
+        return replace(value, note=say(run.unfinished))
     return value
 
 
@@ -121,7 +146,9 @@ def doubts(run: Run) -> Sequence[str]:
     """Return the doubts about a run's figures, short enough for a table cell."""
     unread = unread_of(run)
     is_unread = unread and unread.value > MANY_UNREAD
-    shares = [f"{100 * unread.value:.0f} % unread"] if unread and is_unread else []
+    shares = list[str]()
+    if unread and is_unread:
+        shares.append(say("{share} % unread", share=f"{100 * unread.value:.0f}"))
     return [*_setup_doubts(run), *_result_doubts(run), *shares]
 
 
@@ -143,15 +170,16 @@ def warning_lines(runs: Sequence[Run], known: Collection[str] = ()) -> list[str]
     lines = list[str]()
     for text, amounts in shares.items():
         amounts.sort(key=lambda amount: -amount[0])
-        named = listed(f"{title} {100 * share:.0f} %" for share, title in amounts)
-        lines.append(f"{text}: {named}")
-    for doubt, titles in sorted(concerned.items(), key=lambda entry: -len(entry[1])):
-        every = (
-            f"all {len(titles)} runs"
-            if len(titles) == len(runs) > 1
-            else listed(titles)
+        concerned_runs = listed(
+            say("{run} {share} %", run=title, share=f"{100 * share:.0f}")
+            for share, title in amounts
         )
-        lines.append(f"{doubt}: {every}")
+        lines.append(say("{doubt}: {runs}", doubt=text, runs=concerned_runs))
+    for doubt, titles in sorted(concerned.items(), key=lambda entry: -len(entry[1])):
+        every = listed(titles)
+        if len(titles) == len(runs) > 1:
+            every = say("all {number} runs", number=len(titles))
+        lines.append(say("{doubt}: {runs}", doubt=doubt, runs=every))
     return lines
 
 
@@ -159,10 +187,10 @@ def _shares(run: Run) -> Iterator[tuple[str, float]]:
     """Yield the shares of answers that are unread or cut off, if they are above the limits."""
     unread = unread_of(run)
     if unread and unread.value > MANY_UNREAD:
-        yield "unread answers", unread.value
+        yield say("unread answers"), unread.value
     truncated = truncated_of(run)
     if truncated and truncated.value > MANY_TRUNCATED:
-        yield "answers cut off at the token limit", truncated.value
+        yield say("answers cut off at the token limit"), truncated.value
 
 
 def truncated_of(run: Run) -> Estimate | None:
@@ -177,17 +205,17 @@ def _setup_doubts(run: Run) -> Iterator[str]:
     """Yield how a run may differ from the catalogue's task."""
     checked = harness_agreement(run)
     if checked.different:
-        yield "unlike the harness"
+        yield say("unlike the harness")
     elif not checked.equal:
-        yield "unchecked"
+        yield say("unchecked")
     if not run.signature.prompt_known:
-        yield "prompt and decoding unknown"
+        yield say("prompt and decoding unknown")
     if run.contradictions:
-        yield "contradicts itself"
+        yield say("contradicts itself")
     if run.other_model:
-        yield "another model answered"
+        yield say("another model answered")
     if run.departure:
-        yield run.departure
+        yield say(run.departure)
     if run.sent.more:
         yield " ".join(name for name, _ in run.sent.more)
 
@@ -195,18 +223,22 @@ def _setup_doubts(run: Run) -> Iterator[str]:
 def _result_doubts(run: Run) -> Iterator[str]:
     """Yield what is doubtful about a run's items, responses and decoding."""
     if run.unfinished:
-        yield run.unfinished
-    if not run.trusted_data:
-        yield "own data" if run.is_local else f"{run.data or 'unknown'} data"
+        yield say(run.unfinished)
+    if run.is_local:
+        yield say("own data")
+    elif run.is_sample:
+        yield say("sample data")
+    elif not run.trusted_data:
+        yield say("{revision} data", revision=run.data or say("unknown"))
     elif len({*run.items.ids}) != run.expected and not run.unfinished:
-        yield "run with --limit" if run.limited else "not all items"
+        yield say("run with --limit") if run.limited else say("not all items")
     yield from _cut_off(run)
     if (
         run.kind.is_generative
         and run.signature.prompt_known
         and run.decoding not in ("", "greedy")
     ):
-        yield run.decoding
+        yield say(run.decoding)
 
 
 def _cut_off(run: Run) -> Iterator[str]:
@@ -222,7 +254,11 @@ def _cut_off(run: Run) -> Iterator[str]:
     figure = estimate(answered, run.headline.name)
     if figure:
         points = figure.value * points_of(run.headline)
-        yield f"{100 * share:.0f} % cut off, {points:.1f} on the answered"
+        yield say(
+            "{share} % cut off, {score} on the answered",
+            share=f"{100 * share:.0f}",
+            score=f"{points:.1f}",
+        )
 
 
 def footer_of(runs: Sequence[Run]) -> Sequence[str]:

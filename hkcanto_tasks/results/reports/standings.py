@@ -19,6 +19,7 @@ import numpy as np
 from ...declarations import TaskVariant
 from ...figures import Figure, Pair, corpus_value, language_of, weights
 from ...kinds.base import unlike_paper
+from ...messages import joined, say, sentences
 from ...signatures import OUTSIDE_THE_PROTOCOL
 from ..logs.items import CHANCE
 from ..published import (
@@ -33,7 +34,7 @@ from ..statistics.estimates import harness_agreement, mean_estimate, value_of
 from ..statistics.intervals import Estimate, is_above, published_estimate
 from ..statistics.validity import unread_run
 from .blocks import TableColumn, unit_of
-from .presentation import condition_title, figure_title
+from .presentation import condition_title, figure_title, short_title
 
 # HKCanto-Eval's code samples at 0.1; the other papers do not say how they decode.
 _HIGHEST_TEMPERATURE = 0.1
@@ -93,15 +94,18 @@ class Standing:
             return ""
         best, worst = self.ranks
         ranks = f"{best}" if best == worst else f"{best}–{worst}"
-        protocol = " ‡" if self.protocol else ""
-        copy = f" (a copy: {self.copy_rank})" if self.copy_rank else ""
-        return f"{ranks} of {self.total}{protocol}{copy}"
+        places = {"ranks": ranks, "total": self.total, "copy": self.copy_rank}
+        if self.copy_rank:
+            return say("{ranks} of {total} (a copy: {copy})", **places)
+        if self.protocol:
+            return say("{ranks} of {total} ‡", **places)
+        return say("{ranks} of {total}", **places)
 
     @property
     def shown(self) -> Estimate:
         """Its figure, with what to know of it."""
         notes = dict.fromkeys([self.figure.note, self.remark])
-        return replace(self.figure, note="; ".join(filter(None, notes)))
+        return replace(self.figure, note=joined("; ", filter(None, notes)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,31 +204,45 @@ def departures(run: Run) -> list[str]:
 def unlike_papers(run: Run) -> str:
     """Say how a run asks or decodes unlike the papers' models; empty if it does not."""
     if reason := unlike_paper(run.options):
-        return reason
+        return say(reason)
     sent = run.sent
     if (sent.temperature or 0) > _HIGHEST_TEMPERATURE:
-        return f"sampled at temperature {sent.temperature:g}"
+        return say(
+            "sampled at temperature {temperature:g}", temperature=sent.temperature
+        )
     settings = dict(run.settings)
     samples = settings.get("do_sample") or settings.get("gen do_sample")
     if sent.temperature is None and str(samples).lower() == "true":
-        return "sampled"
+        return say("sampled")
     if sent.reducer not in ("", "mean"):
-        return f"the {sent.reducer} of {sent.repeats} responses"
+        return say(
+            "the {reducer} of {number} responses",
+            reducer=sent.reducer,
+            number=sent.repeats,
+        )
     return ""
 
 
 def why_incomparable(run: Run) -> str:
     """Say why a run cannot be in any table; empty if it can."""
     if run.is_sample:
-        return "Results on the sample data cannot be compared with any others."
+        return say("Results on the sample data cannot be compared with any others.")
     if not run.signature.prompt_known:
-        return "The prompts were not logged: the answers are from another tool's file."
-    if run.departure or run.outdated:
-        return (
-            f"It is not the catalogue's task: {run.departure or f'it {run.outdated}'}."
+        return say(
+            "The prompts were not logged: the answers are from another tool's file."
+        )
+    if run.departure:
+        return say(
+            "It is not the catalogue's task: {departure}.", departure=say(run.departure)
+        )
+    if run.outdated:
+        return say(
+            "It is not the catalogue's task: it {outdated}.", outdated=run.outdated
         )
     if run.kind.task.variant.scoring == "loglikelihood":
-        return "The letters were scored by log-likelihood; the papers' models wrote their answers."
+        return say(
+            "The letters were scored by log-likelihood; the papers' models wrote their answers."
+        )
     return ""
 
 
@@ -237,19 +255,29 @@ def why_left_out(run: Run) -> str:
     for table in tables_of(run.task):
         for column in table.columns:
             if measures(run, column):
-                reasons.append(f"{table.source}, {column.name}: {_why_empty(column)}.")
+                reasons.append(
+                    say(
+                        "{source}, {column}: {reason}.",
+                        source=table.source,
+                        column=column.name,
+                        reason=_why_empty(column),
+                    )
+                )
     if reasons:
-        return " ".join(dict.fromkeys(reasons))
-    return f"No paper measured it under this condition ({run.condition})."
+        return sentences(*dict.fromkeys(reasons))
+    return say(
+        "No paper measured it under this condition ({condition}).",
+        condition=run.condition,
+    )
 
 
 def _why_empty(column: PublishedColumn) -> str:
     """Say why a run that measures a column is not in it."""
     if column.unmeasured:
-        return column.unmeasured
+        return say(column.unmeasured)
     if len(column.tasks) > 1:
-        return "it pools several tasks"
-    return "another run of this model is shown"
+        return say("it pools several tasks")
+    return say("another run of this model is shown")
 
 
 def _standing(
@@ -300,12 +328,16 @@ def _remark(
 ) -> str:
     """Return what to know of a figure in a column: remarks, and another reading of its average."""
     columns = [column, *(part.column for part in parts)]
-    remarks = [averaged.remark for averaged in columns]
+    remarks = [say(averaged.remark) for averaged in columns]
     for averaged in columns:
         if other and averaged.other:
-            score = f"{100 * other.value:.1f}"
-            remarks.append(f"our reading; as {averaged.other.title}: {score}")
-    return "; ".join(dict.fromkeys(filter(None, remarks)))
+            remark = say(
+                "our reading; as {reading}: {score}",
+                reading=say(averaged.other.title),
+                score=f"{100 * other.value:.1f}",
+            )
+            remarks.append(remark)
+    return joined("; ", dict.fromkeys(filter(None, remarks)))
 
 
 def _why_no_rank(standing: Standing) -> str:
@@ -314,14 +346,14 @@ def _why_no_rank(standing: Standing) -> str:
     if standing.figure.note:
         return standing.figure.note
     if column.unranked:
-        return column.unranked
+        return say(column.unranked)
     if standing.total == 1:
-        return "its table has no models"
+        return say("its table has no models")
     if column.shows_copy and standing.copy_rank is None:
-        return "its log lacks the sources, so a copy cannot be ranked beside it"
+        return say("its log lacks the sources, so a copy cannot be ranked beside it")
     other = standing.other
     if other and standing.ranks != _rank_range(other, standing.table, column):
-        return "the rank depends on how the paper averages, which is not stated"
+        return say("the rank depends on how the paper averages, which is not stated")
     return ""
 
 
@@ -393,18 +425,18 @@ def _scores(table: PublishedTable, column: PublishedColumn) -> list[float]:
 def _why_unranked(runs: Sequence[Run], column: PublishedColumn) -> str:
     """Say why runs that measure a column lack a rank in it; empty if they have one."""
     for run in runs:
-        if reason := run.unfinished or unlike_papers(run):
+        if reason := say(run.unfinished) or unlike_papers(run):
             return reason
         if unread_run(run):
-            return "answers unread"
+            return say("answers unread")
     if not all(run.is_complete(column.part) for run in runs):
-        return "not all items"
+        return say("not all items")
     if not all(run.trusted_data for run in runs):
-        return "unknown data"
+        return say("unknown data")
     if any(run.options.get("rationale") == "paper" for run in runs):
-        return "one example for all subjects"
+        return say("one example for all subjects")
     if any(harness_agreement(run).different for run in runs):
-        return "unlike the harness's figure"
+        return say("unlike the harness's figure")
     return ""
 
 
@@ -541,16 +573,23 @@ def headline_column(run: Run) -> TableColumn:
     figure = run.headline
     higher = figure.higher_is_better
     arrow = "↑" if higher else "↓"
-    sample = ", sample data" if run.is_sample else ""
+    places = {
+        "figure": figure_title(run, figure),
+        "arrow": arrow,
+        "condition": condition_title(run),
+        "number": len(set(run.items.ids)),
+    }
+    under = say("{figure} {arrow}, {condition}, {number:,} items", **places)
+    if run.is_sample:
+        under = say(
+            "{figure} {arrow}, {condition}, sample data, {number:,} items", **places
+        )
     return TableColumn(
-        run.definition.title,
+        short_title(run.definition),
         unit_of(figure),
         figure.help,
         lower_is_better=None if higher is None else not higher,
-        under=(
-            f"{figure_title(run, figure)} {arrow}, {condition_title(run)}{sample}, "
-            f"{len(set(run.items.ids)):,} items"
-        ),
+        under=under,
         strip=True,
     )
 

@@ -21,7 +21,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from ...errors import ComparisonError
-from ...messages import say
+from ...messages import joined, say, sentences
 from ..frames import checkpoint, figure_rows
 from ..published import (
     PublishedColumn,
@@ -70,6 +70,7 @@ from .presentation import (
     headline,
     measure_title,
     run_title,
+    short_title,
     side_by_side,
     task_title,
     unread_of,
@@ -96,7 +97,6 @@ from .standings import (
 _MOST_DISAGREEMENTS = 4
 _MOST_TASKS = 2  # whose scores a sentence has, with or without a rank
 _MOST_REASONS = 3  # why tasks have no rank
-_SEE_END = "(“How this was made”)"
 _RUN_KEYS = (
     "label",
     "model",
@@ -112,18 +112,25 @@ _KINDS: Mapping[RowKind, TableRowKind] = {
     "human": "human",
     "random": "random",
 }
-_INTERVAL = f"With 95 % interval: {WIDE}."
-_EXACT = "Published scores have the interval of a run on as many items."
+_SCORE = f"From 0 to 100. With 95 % interval: {WIDE}."
 _RANKS = (
     "Rank among the paper's models; for a run, the ranks that its 95 % interval allows, or why it "
-    f"has none. {_EXACT}"
+    "has none. Published scores have the interval of a run on as many items."
+)
+_HIGHER = (
+    "The paper's models and the runs, by {column}; higher is better. Published scores have the "
+    "interval of a run on as many items."
+)
+_LOWER = (
+    "The paper's models and the runs, by {column}; lower is better. Published scores have the "
+    "interval of a run on as many items."
 )
 _PLACES = (
     "A rank is among a paper's models: all places that the 95 % intervals of its score and of the "
     "published ones allow."
 )
 _TWO_PROTOCOLS = (
-    " ‡ The paper's models were asked as its appendices say or as its release does; which one is "
+    "‡ The paper's models were asked as its appendices say or as its release does; which one is "
     "unknown."
 )
 _MATRIX = (
@@ -183,7 +190,7 @@ class _Results:
         for standing in self.standings(run):
             if standing.is_headline_of(run) and standing.figure.note:
                 return standing.figure.note
-        return "no published score of the same task and setup"
+        return say("no published score of the same task and setup")
 
 
 def build_report(
@@ -233,8 +240,8 @@ def build_report(
 def _title(labels: Sequence[str]) -> str:
     """Return a title that names at most two models."""
     if len(labels) > 2:
-        return f"{len(labels)} models"
-    return " against ".join(reversed(labels))
+        return say("{number} models", number=len(labels))
+    return joined(" against ", reversed(labels))
 
 
 def _in_training_order(runs: Sequence[Run]) -> list[Run]:
@@ -348,7 +355,7 @@ class _TaskRow(NamedTuple):
     @property
     def best_model(self) -> str | None:
         """Who has the best published score."""
-        return self.best and f"best published: {self.best.model}"
+        return self.best and say("best published: {model}", model=self.best.model)
 
 
 def _first_section(results: _Results) -> Section:
@@ -372,15 +379,24 @@ def _warnings(results: _Results, left_out: Sequence[Run]) -> Iterator[str]:
     yield from warning_lines(results.runs)
     superseded = sum(log.is_superseded for log in results.skipped)
     if superseded:
-        yield f"logs left out for larger or newer ones of their items: {superseded} {_SEE_END}"
+        yield say(
+            "logs left out for larger or newer ones of their items: {number} (“How this was made”)",
+            number=superseded,
+        )
     others = len(results.skipped) - superseded
     if others:
-        yield f"logs left out or read in part: {others} {_SEE_END}"
+        yield say(
+            "logs left out or read in part: {number} (“How this was made”)",
+            number=others,
+        )
     unread = [*filter(None, map(unread_run, left_out))]
     yield from no_verdict(unread)
     unlike = len(left_out) - len(unread)
     if unlike:
-        yield f"runs not compared, as unfinished or on other items: {unlike}"
+        yield say(
+            "runs not compared, as unfinished or on other items: {number}",
+            number=unlike,
+        )
 
 
 def overview_of_runs(
@@ -403,7 +419,7 @@ def _overview_of_one(results: _Results) -> _Overview:
         score = _in_points(run)
         if score:
             # The line of warnings has the doubts about an only run.
-            note = "; ".join(doubts(run)) if len(results.runs) > 1 else ""
+            note = joined("; ", doubts(run)) if len(results.runs) > 1 else ""
             score = replace(score, note=note)
         measure = measure_title(run, run.headline)
         best = _best_in_points(run)
@@ -417,14 +433,13 @@ def _overview_of_one(results: _Results) -> _Overview:
                 measure,
             )
         )
-    about = f"From 0 to 100. {_INTERVAL}"
     columns: list[tuple[TableColumn, Callable[[_TaskRow], Value]]] = [
         (TableColumn("Task"), attrgetter("title")),
         (
             TableColumn(
                 "Score",
                 "score",
-                about,
+                _SCORE,
                 drawn=True,
             ),
             attrgetter("score"),
@@ -438,9 +453,9 @@ def _overview_of_one(results: _Results) -> _Overview:
     if rows:
         notes = [*_notes_on_one(results.labels[0], rows)]
     ranks = "".join(row.rank or "" for row in rows)
-    caption = _PLACES if ranks else ""
+    caption = say(_PLACES) if ranks else ""
     if "‡" in ranks:
-        caption += _TWO_PROTOCOLS
+        caption = sentences(caption, say(_TWO_PROTOCOLS))
     tasks = table(
         "tasks",
         "Task by task",
@@ -484,7 +499,7 @@ def _notes_on_ranks(label: str, rows: Sequence[_TaskRow]) -> Iterator[Note]:
         yield verdict_note(WHO_LEADS, lead)
         amounts = listed(map(_distance_to_best, (*first, *behind)))
         if amounts:
-            yield verdict_note(BY_HOW_MUCH, f"{amounts}.")
+            yield verdict_note(BY_HOW_MUCH, say("{amounts}.", amounts=amounts))
         certain = say(
             "The scores differ certainly from the best published on these {certain} of the {ranked} "
             "tasks (95 % each).",
@@ -662,7 +677,7 @@ def _leads(
 ) -> str:
     """Say which models have the best mean rank, or the best score on a single task."""
     places: dict[str, object] = {
-        "leaders": listed(leaders, say(" and ")),
+        "leaders": listed(leaders, " and "),
         "models": len(ranks),
         "mean_rank": value_text(ranks[leaders[0]], "score"),
         "tasks": len(races),
@@ -685,9 +700,8 @@ def _leads(
         next_rank = value_text(ranks[others[0]], "score")
         following = {"model": others[0], "mean_rank": next_rank}
         if len(races) == 1:
-            text += " " + say("Next is {model}.", **following)
-        else:
-            text += " " + say("Next is {model} with {mean_rank}.", **following)
+            return sentences(text, say("Next is {model}.", **following))
+        return sentences(text, say("Next is {model} with {mean_rank}.", **following))
     return text
 
 
@@ -733,12 +747,14 @@ def _lead_certainty(
     unclear = [label for label in rest if not _is_clearly_ahead(first, label, races)]
     places = {"model": first, "named": listed(unclear, ", "), "count": len(rest)}
     if unclear:
-        return f"{text} " + say("Not certainly behind {model}: {named}.", **places)
+        close = say("Not certainly behind {model}: {named}.", **places)
+        return sentences(text, close)
     if rest:
-        return f"{text} " + say(
+        behind = say(
             "Certainly behind {model} on some task, and ahead on none: the other {count}.",
             **places,
         )
+        return sentences(text, behind)
     return text
 
 
@@ -789,10 +805,8 @@ def _certainty_on_one(
         others=len(others),
     )
     if close:
-        named = listed(
-            (f"{label} ({_points_behind(label, race)})" for label in close), ", "
-        )
-        text += " " + say("Not certainly better than {named}.", named=named)
+        models = listed((_named_behind(label, race) for label in close), ", ")
+        return sentences(text, say("Not certainly better than {named}.", named=models))
     return text
 
 
@@ -810,11 +824,11 @@ def _is_clearly_ahead(leader: str, other: str, races: Sequence[Selection]) -> bo
     return _wins(leader, other, races) > 0 and not _wins(other, leader, races)
 
 
-def _points_behind(label: str, race: Selection) -> str:
-    """Return how many points a model is behind the best of a task."""
+def _named_behind(label: str, race: Selection) -> str:
+    """Return a model, and how many points it is behind the best of a task."""
     gaps = {run.label: gap for run, gap in race.differences.items()}
     points = points_of(race.best.headline) * abs(gaps.get(label, 0.0))
-    return say("{points} points behind", points=f"{points:.1f}")
+    return say("{model} ({points} points behind)", model=label, points=f"{points:.1f}")
 
 
 def _best_of_tasks(races: Sequence[Selection]) -> str:
@@ -823,13 +837,19 @@ def _best_of_tasks(races: Sequence[Selection]) -> str:
     for race in races:
         if not race.ties:
             score = value_text(_in_points(race.best), "score")
-            tasks[race.best.label].append(f"{race.best.definition.title} {score}")
+            won = say(
+                "{task} {score}", task=short_title(race.best.definition), score=score
+            )
+            tasks[race.best.label].append(won)
     if not tasks:
         return say(
             "On none of the {tasks} tasks is one model certainly better than all others.",
             tasks=len(races),
         )
-    texts = [f"{label}: {listed(titles, ', ')}" for label, titles in tasks.items()]
+    texts = [
+        say("{model}: {tasks}", model=label, tasks=listed(titles, ", "))
+        for label, titles in tasks.items()
+    ]
     return say(
         "On {won} of the {tasks} tasks one model is certainly better than all others. {named}.",
         won=sum(map(len, tasks.values())),
@@ -920,8 +940,8 @@ def _matrix(
             lower_is_better=True,
         ),
     ]
-    best: list[Value] = ["Best published", None]
-    random: list[Value] = ["Chance", None]
+    best: list[Value] = [say("Best published"), None]
+    random: list[Value] = [say("Chance"), None]
     for group in results.groups:
         columns.append(headline_column(group[0]))
         published = best_published(group[0])
@@ -970,7 +990,7 @@ def _noted_headline(
     notes = [doubt for doubt in doubts(run) if doubt not in shared]
     if run in ties:
         notes.insert(0, "≈")
-    return replace(value, note="; ".join(notes))
+    return replace(value, note=joined("; ", notes))
 
 
 def _mean_ranks(results: _Results, left_out: Set[str]) -> dict[str, float | None]:
@@ -1022,20 +1042,19 @@ def paper_table(paper: TableWithRuns) -> TableBlock:
         score = number(row.values[position])
         return score is None, sign * (score or 0)
 
-    better = "lower" if key.lower_is_better else "higher"
+    about = say(_HIGHER, column=key.name)
+    if key.lower_is_better:
+        about = say(_LOWER, column=key.name)
     return TableBlock(
         f"published_{published.name}",
-        f"{published.source}: {published.title}",
+        say("{source}: {title}", source=published.source, title=say(published.title)),
         columns=[
             TableColumn("Model"),
-            TableColumn("Rank", help=_RANKS, under=f"by {key.name}"),
+            TableColumn("Rank", help=_RANKS, under=say("by {column}", column=key.name)),
             *(_paper_column(column, key) for column in published.columns),
         ],
         rows=sorted(rows, key=order),
-        caption=(
-            f"The paper's models and the runs, by {key.name}; {better} is better. "
-            f"{_EXACT}"
-        ),
+        caption=about,
     )
 
 
@@ -1085,10 +1104,10 @@ def _run_row(
 
 
 def _paper_column(column: PublishedColumn, key: PublishedColumn) -> TableColumn:
-    about = f"Not measured here: {column.unmeasured}."
+    about = say("Not measured here: {reason}.", reason=say(column.unmeasured))
     if not column.unmeasured:
         names = filter(None, (*column.mean_of, *column.tasks, column.part))
-        about = f"Of {', '.join(names)}."
+        about = say("Of {names}.", names=joined(", ", names))
     measure = column.measure
     return TableColumn(
         column.name,
@@ -1104,7 +1123,7 @@ def _paper_column(column: PublishedColumn, key: PublishedColumn) -> TableColumn:
 
 def _last_section(results: _Results) -> Section:
     """Return the section on how everything was made: signatures, checks, protocols, omissions."""
-    score = TableColumn("Score", "score", f"From 0 to 100. {_INTERVAL}")
+    score = TableColumn("Score", "score", _SCORE)
     columns: list[tuple[TableColumn, Callable[[Run], Value]]] = [
         MODEL,
         TASK,
@@ -1112,7 +1131,7 @@ def _last_section(results: _Results) -> Section:
         (TableColumn("Rank", help=_RANKS), results.rank),
         (
             TableColumn("Doubts", help=_DOUBTS),
-            lambda run: "; ".join(doubts(run)) or None,
+            lambda run: joined("; ", doubts(run)) or None,
         ),
         (TableColumn("Called"), attrgetter("model")),
         (TableColumn("Harness"), attrgetter("harness")),
@@ -1149,7 +1168,7 @@ def _checks(runs: Sequence[Run]) -> Iterator[str]:
     """Yield the number of figures that equal the harness's, and the remarks on each run."""
     scored = [run for run in runs if "rescored" not in run.options]
     equal = sum(harness_agreement(run).equal for run in scored)
-    yield f"{equal:,} figures equal those of the harnesses."
+    yield say("{number:,} figures equal those of the harnesses.", number=equal)
     for run in runs:
         yield from _checks_of_run(run)
 
@@ -1158,19 +1177,34 @@ def _checks_of_run(run: Run) -> Iterator[str]:
     title = run_title(run)
     version = run.options.get("rescored")
     if version:
-        yield f"{title} was scored again by hkcanto {version}."
+        yield say(
+            "{run} was scored again by hkcanto {version}.", run=title, version=version
+        )
     for figure in harness_agreement(run).different[:_MOST_DISAGREEMENTS]:
-        subjects = f" of {', '.join(figure.subjects)}" if figure.subjects else ""
-        yield (
-            f"{title}: {figure.name}{subjects} is {figure.ours:.6g} here, {figure.reported:.6g} "
-            f"in {run.harness}. Was the log edited, or made by another version of this package?"
+        name = figure.name
+        if figure.subjects:
+            subjects = joined(", ", figure.subjects)
+            name = say("{figure} of {subjects}", figure=name, subjects=subjects)
+        yield say(
+            "{run}: {figure} is {ours:.6g} here, {reported:.6g} in {harness}. Was the log edited, or "
+            "made by another version of this package?",
+            run=title,
+            figure=name,
+            ours=figure.ours,
+            reported=figure.reported,
+            harness=run.harness,
         )
     count = len(run.kind.task.subjects)
     lacking = count - len(run.subjects)
     if lacking > 0 and not run.is_sample:
-        yield f"{title} lacks {lacking} of the {count} subjects."
+        yield say(
+            "{run} lacks {lacking} of the {count} subjects.",
+            run=title,
+            lacking=lacking,
+            count=count,
+        )
     for note in (*run.contradictions, *run.notes):
-        yield f"{title}: {note}"
+        yield say("{run}: {note}", run=title, note=note)
 
 
 def _protocols(results: _Results) -> Iterator[str]:
@@ -1179,14 +1213,19 @@ def _protocols(results: _Results) -> Iterator[str]:
     for paper in results.papers:
         source = paper.table.source
         if paper.table.protocol:
-            yield f"{source}: {paper.table.protocol}"
+            yield say("{source}: {title}", source=source, title=paper.table.protocol)
         if paper.table.two_protocols:
-            yield f"‡ The rows of {source} may follow its appendices or its release."
+            yield say(
+                "‡ The rows of {source} may follow its appendices or its release.",
+                source=source,
+            )
         for standing in paper.standings:
             shown.update(standing.runs)
     names = defaultdict[str, list[str]](list)
     for run in results.runs:
         if run not in shown:
-            names[why_left_out(run)].append(f"{run.label} on {run.task}")
+            run_name = say("{model} on {task}", model=run.label, task=run.task)
+            names[why_left_out(run)].append(run_name)
     for reason, left_out in names.items():
-        yield f"Not beside published figures: {', '.join(left_out)}. {reason}"
+        runs = say("Not beside published figures: {runs}.", runs=joined(", ", left_out))
+        yield sentences(runs, reason)

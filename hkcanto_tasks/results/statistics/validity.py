@@ -8,12 +8,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...messages import named, say
 from ..runs import UNREAD, Run, once_a_run
 
 MOST_UNREAD = 0.10
 """The share of unread, empty or unjudged answers above which there is no verdict on a run."""
 
 _MOST = 0.5  # of the unread answers have the cause that is named
+_NO_VERDICT = (
+    "{number:,} of {total:,} answers of {model} on {task} could not be read: no verdict. Likely "
+    "cause: {cause}. See them: hkcanto report {log} --unread"
+)
+_ALSO_ON_OTHERS = (
+    "{number:,} of {total:,} answers of {model} on {task} and on {others} more tasks could not be "
+    "read: no verdict. Likely cause: {cause}. See them: hkcanto report {log} --unread"
+)
 _REASONS = {
     "none: refusal": "most refuse to answer",
     "none: undecided": "most name several answers",
@@ -68,12 +77,17 @@ def no_verdict(runs: Iterable[UnreadRun]) -> list[str]:
     for (label, cause), members in by_log.items():
         members.sort(key=lambda unread: -unread.number / unread.total)
         first, *others = members
-        also = f" and on {len(others)} more tasks" if others else ""
-        texts.append(
-            f"{first.number:,} of {first.total:,} answers of {label} on "
-            f"{first.run.definition.title}{also} could not be read: no verdict. "
-            f"Likely cause: {cause}. See them: hkcanto report {first.run.sources[0]} --unread"
-        )
+        definition = first.run.definition
+        places = {
+            "number": first.number,
+            "total": first.total,
+            "model": label,
+            "task": named(definition.title, definition.chinese),
+            "others": len(others),
+            "cause": say(cause),
+            "log": first.run.sources[0],
+        }
+        texts.append(say(_ALSO_ON_OTHERS if others else _NO_VERDICT, **places))
     return texts
 
 

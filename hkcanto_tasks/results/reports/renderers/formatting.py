@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple
 
+from ....messages import joined, say, spoken
 from ....printable import one_line
 from ...statistics.intervals import UNSEEN
 from ..blocks import (
@@ -24,12 +25,15 @@ TIED = "≈"
 """Begins the note of a value that does not differ significantly from the best."""
 _MOST_NAMES = 5  # with more, the last place is for their number
 
-_SIGNS: dict[DisplayUnit, str] = {
-    "percent": "%",
-    "points": "pts",
-    "score_points": "pts",
+_HEADINGS: dict[DisplayUnit, str] = {
+    "percent": "{name} %",
+    "points": "{name} pts",
+    "score_points": "{name} pts",
 }
 _MODELS = ("run", "published")
+_DAGGER = f"† The interval {UNSEEN}."
+_FIRST_JOINT = re.compile("^(; |；)")
+_LAST_JOINT = re.compile("(; |；)$")
 
 
 def listed(names: Iterable[str], joint: str = "; ") -> str:
@@ -37,8 +41,9 @@ def listed(names: Iterable[str], joint: str = "; ") -> str:
     distinct = [*dict.fromkeys(names)]
     if len(distinct) > _MOST_NAMES:
         shown_names = distinct[: _MOST_NAMES - 1]
-        distinct = [*shown_names, f"{len(distinct) - len(shown_names)} more"]
-    return joint.join(distinct)
+        more = say("{number} more", number=len(distinct) - len(shown_names))
+        distinct = [*shown_names, more]
+    return joined(joint, distinct)
 
 
 def is_chinese(text: str) -> bool:
@@ -143,7 +148,7 @@ def caption(table: TableBlock) -> str:
     notes = (value.note for value in values if isinstance(value, Estimate))
     if not any(UNSEEN in note for note in notes):
         return table.caption
-    return f"{table.caption} † The interval {UNSEEN}.".strip()
+    return f"{table.caption} {spoken(_DAGGER)}".strip()
 
 
 def heading(column: TableColumn) -> str:
@@ -153,9 +158,11 @@ def heading(column: TableColumn) -> str:
         >>> heading(TableColumn("Accuracy", "percent")), heading(TableColumn("Items", "count"))
         ('Accuracy %', 'Items')
     """
-    sign = _SIGNS.get(column.unit, "")
     name = one_line(column.title)
-    return name if sign in name.split() else f"{name} {sign}".strip()
+    template = _HEADINGS.get(column.unit)
+    if template is None or template.split()[-1] in name.split():
+        return name
+    return spoken(say(template, name=name))
 
 
 class ShownCell(NamedTuple):
@@ -200,7 +207,8 @@ def shown(table: TableBlock) -> list[ShownRow]:
             is_best = is_model and top is not None and number(value) == top
             cells.append(_shown_cell(value, column.unit, is_best))
         if row.kind == "run" and "published" in kinds:
-            cells[0] = cells[0]._replace(text=f"{cells[0].text} (this run)")
+            name = spoken(say("{model} (this run)", model=cells[0].text))
+            cells[0] = cells[0]._replace(text=name)
         rows.append(ShownRow(cells, row.kind if len(kinds) > 1 else "other"))
     return rows
 
@@ -225,7 +233,7 @@ def _shown_cell(
 
 
 def _without_unseen(note: str) -> str:
-    return note.replace(UNSEEN, "").removesuffix("; ")
+    return _LAST_JOINT.sub("", note.replace(UNSEEN, ""))
 
 
 def doubt(note: str) -> str:
@@ -235,7 +243,7 @@ def doubt(note: str) -> str:
         >>> doubt("≈; 6 % unread"), doubt("≈")
         ('6 % unread', '')
     """
-    return _without_unseen(note).removeprefix(TIED).removeprefix("; ")
+    return _FIRST_JOINT.sub("", _without_unseen(note).removeprefix(TIED))
 
 
 def best_of(table: TableBlock, position: int) -> float | None:
@@ -281,4 +289,6 @@ def turned(table: TableBlock) -> tuple[Sequence[TableColumn], Sequence[ShownRow]
             cells.append(ShownCell(cell.text, note=note, best=cell.best))
         rows.append(ShownRow(cells, "task"))
     names = [TableColumn(model.cells[0].text, "number") for model in models]
-    return [TableColumn("Task"), TableColumn("Measure", beneath=True), *names], rows
+    task = TableColumn(spoken("Task"))
+    measure = TableColumn(spoken("Measure"), beneath=True)
+    return [task, measure, *names], rows

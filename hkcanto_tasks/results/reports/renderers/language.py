@@ -1,9 +1,9 @@
-"""A report in the chosen language, for people; JSON and CSV keep the English names."""
+"""A report in the chosen language, for people; JSON and CSV keep the English texts."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-from ....messages import say
+from ....messages import Message, spoken
+from ...statistics.intervals import Estimate
 from ..blocks import (
     Block,
     Note,
@@ -17,56 +17,57 @@ from ..blocks import (
 
 
 def translated(report: Report) -> Report:
-    """Return a report whose fixed texts are in the chosen language.
-
-    Texts with values in them were said in it when they were made, and are in no catalogue.
-    """
+    """Return a report in the chosen language."""
     return replace(
         report,
-        title=say(report.title),
+        title=spoken(report.title),
         sections=[_section(section) for section in report.sections],
-        footer=[say(line) for line in report.footer],
+        footer=[*map(spoken, report.footer)],
     )
 
 
 def _section(section: Section) -> Section:
     blocks = [_block(block) for block in section.blocks]
-    return replace(section, title=say(section.title), blocks=blocks)
+    return replace(section, title=spoken(section.title), blocks=blocks)
 
 
 def _block(block: Block) -> Block:
     if isinstance(block, Note):
-        return replace(block, text=say(block.text), label=say(block.label))
+        return replace(block, text=spoken(block.text), label=spoken(block.label))
     return _table(block)
 
 
 def _table(table: TableBlock) -> TableBlock:
     return replace(
         table,
-        title=say(table.title),
-        caption=say(table.caption),
-        columns=[_column(column) for column in table.columns],
-        rows=[_row(row, table.columns) for row in table.rows],
+        title=spoken(table.title),
+        caption=spoken(table.caption),
+        columns=[*map(_column, table.columns)],
+        rows=[*map(_row, table.rows)],
     )
 
 
 def _column(column: TableColumn) -> TableColumn:
     return replace(
         column,
-        title=say(column.title),
-        help=say(column.help),
-        under=say(column.under),
+        title=spoken(column.title),
+        help=spoken(column.help),
+        under=spoken(column.under),
     )
 
 
-def _row(row: TableRow, columns: Sequence[TableColumn]) -> TableRow:
-    """Return a row with its texts translated, but for the names of models."""
-    values = list[Value]()
-    for column, value in zip(columns, row.values, strict=True):
-        is_name = column.title == "Model" and row.kind in ("run", "published")
-        values.append(value if is_name else _value(value))
-    return replace(row, values=values)
+def _row(row: TableRow) -> TableRow:
+    """Return a row in the chosen language; texts that are no messages are names and data."""
+    return replace(row, values=[*map(_value, row.values)])
 
 
 def _value(value: Value) -> Value:
-    return say(value) if isinstance(value, str) else value
+    if isinstance(value, Message):
+        return spoken(value)
+    if isinstance(value, Estimate):
+        return replace(value, note=_note(value.note))
+    return value
+
+
+def _note(note: str) -> str:
+    return spoken(note) if isinstance(note, Message) else note

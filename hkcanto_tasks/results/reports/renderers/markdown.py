@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from ....messages import say, spoken
 from ....printable import one_line
 from ..blocks import (
     Note,
@@ -23,7 +24,6 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>&|~#$!])")
 _MENTION = re.compile(r"(?<!\w)@(?=\w)")
 _LEVELS = {
     "verdict": "**{}**",
-    "warning": "> **Warning.** {}",
     "next": "> {}",
     "info": "> {}",
 }
@@ -64,10 +64,13 @@ def markdown(report: Report, *, folded: bool = False) -> str:
 
 
 def _note(note: Note) -> str:
+    if note.level == "warning":
+        return f"> **{spoken('Warning.')}** {_text(note.text)}"
     if not note.label:
         return _LEVELS[note.level].format(_text(note.text))
     command = f" `{one_line(note.command)}`" if note.command else ""
-    return f"**{_text(note.label)}:** {_text(note.text)}{command}"
+    label = spoken(say("{label}:", label=_text(note.label)))
+    return f"**{label}** {_text(note.text)}{command}"
 
 
 def _table(table: TableBlock) -> Iterator[str]:

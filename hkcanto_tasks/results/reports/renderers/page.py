@@ -11,7 +11,7 @@ from importlib.resources import files
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
-from ....messages import say
+from ....messages import spoken
 from ....printable import one_line, printable
 from ..blocks import Block, Note, Report, Section, TableBlock
 from .formatting import (
@@ -60,11 +60,11 @@ def page(report: Report) -> str:
         >>> "<h1>A &lt; B</h1>" in page(Report("A < B", datetime(2026, 1, 2), "0.1", ()))
         True
     """
-    words = {name: say(text) for name, text in WORDS.items()}
+    words = {name: spoken(text) for name, text in WORDS.items()}
     script = _resource("page.js").replace("WORDS", json.dumps(words))
     fields = code(style=marks_style() + _resource("page.css"), script=script)
     page_text = _template().render(
-        report=report, words=words, language=say("en"), **fields
+        report=report, words=words, language=spoken("en"), **fields
     )
     return page_text.lstrip()
 

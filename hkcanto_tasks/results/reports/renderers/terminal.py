@@ -3,13 +3,17 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, Group
+from rich.containers import Lines
+from rich.measure import Measurement
 from rich.table import Table as Grid
 from rich.text import Text
 
+from ....messages import say, spoken
 from ....printable import one_line
 from ..blocks import (
     Note,
@@ -29,6 +33,7 @@ from .formatting import (
     caption,
     doubt,
     heading,
+    is_chinese,
     listed,
     shown,
     turned,
@@ -44,6 +49,57 @@ _NARROWEST_HEADING = (
 _DIM = "dim not bold"
 _LABELS = 12  # the width of the labels of a verdict
 _PREFIXES: Mapping[NoteLevel, str] = {"warning": "Warning: "}
+
+
+# A word, or a Chinese character, with the marks that no line begins or ends with.
+_PIECE = re.compile(
+    "[（「]*(?:[^\\s\u2e80-\uffef]+(?: %)?|[\u2e80-\uffef])[，。；：、！？）」]*\\s*"
+)
+
+
+class _Prose(Text):
+    """A text that may break between Chinese characters, which have no spaces between them."""
+
+    def wrap(self, console: Console, width: int, **options: Any) -> Lines:
+        """Return its lines."""
+        lines = Lines()
+        for paragraph in self.split(allow_blank=True):
+            for line in paragraph.divide(_breaks(paragraph.plain, width)):
+                lines.extend(line.wrap(console, width, **options))
+        return lines
+
+    def __rich_measure__(
+        self, console: Console, options: ConsoleOptions
+    ) -> Measurement:
+        """Return the width of its longest piece, and of its longest line."""
+        pieces = _PIECE.findall(self.plain)
+        narrowest = max((cell_len(piece.rstrip()) for piece in pieces), default=0)
+        widest = max(map(cell_len, self.plain.splitlines()), default=0)
+        return Measurement(min(narrowest, widest), widest)
+
+
+def _breaks(text: str, width: int) -> list[int]:
+    """Return the positions in a text at which lines of a width begin.
+
+    Examples:
+        >>> _breaks("分數（愈低愈好）", 8), _breaks("8 項任務", 4)
+        ([4], [3])
+    """
+    breaks = list[int]()
+    start = 0
+    for piece in _PIECE.finditer(text):
+        is_first = piece.start() == start
+        if not is_first and cell_len(text[start : piece.end()].rstrip()) > width:
+            start = piece.start()
+            breaks.append(start)
+    return breaks
+
+
+def _text(*parts: str | tuple[str, str], style: str = "") -> Text:
+    """Return a text of styled parts."""
+    plain = "".join(part if isinstance(part, str) else part[0] for part in parts)
+    kind = _Prose if is_chinese(plain) else Text
+    return kind.assemble(*parts, style=style)
 
 
 def show(
@@ -77,9 +133,12 @@ def show(
         else:
             hidden.append(section.title)
     if hidden:
-        text = f"Not shown: {listed(hidden)}. All of it: --full, -o report.html"
+        text = say(
+            "Not shown: {sections}. All of it: --full, -o report.html",
+            sections=listed(hidden),
+        )
         console.print()
-        _print(console, text, "dim")
+        _print(console, spoken(text), "dim")
     if full:
         for line in report.footer:
             _print(console, line, "dim")
@@ -116,11 +175,11 @@ def show_note(note: Note, console: Console) -> None:
         answer = Grid.grid(padding=(0, 2, 0, 0))
         answer.add_column(width=max(_LABELS, cell_len(note.label)), style="bold")
         answer.add_column(overflow="fold")
-        answer.add_row(one_line(note.label), one_line(note.text))
+        answer.add_row(_text(one_line(note.label)), _text(one_line(note.text)))
         console.print(answer)
     else:
         style = "bold" if note.level == "verdict" else ""
-        _print(console, note.text, style, _PREFIXES.get(note.level, ""))
+        _print(console, note.text, style, spoken(_PREFIXES.get(note.level, "")))
     if note.command:
         # A terminal breaks it, so that it can be copied as one line.
         text = Text(f"  {one_line(note.command)}", style="cyan")
@@ -133,8 +192,8 @@ def _print(
     style: str,
     prefix: str = "",
 ) -> None:
-    prefix_style = "bold yellow" if prefix == _PREFIXES["warning"] else "bold"
-    console.print(Text.assemble((prefix, prefix_style), one_line(text), style=style))
+    prose = _text((prefix, "bold yellow"), one_line(text), style=style)
+    console.print(Group(prose))  # a text alone would be copied as another kind
 
 
 def _show_table(
@@ -156,16 +215,27 @@ def _show_table(
         _print(console, names, "")
         grid, cut = _fitting_grid(columns, kept, console)
     console.print(grid)
-    hints = list[str]()
-    if len(kept) < len(rows):
-        hints.append(f"rows left out: {len(rows) - len(kept):,}")
-    if cut:
-        hints.append(f"columns left out: {listed(cut, ', ')}")
-    if hints:
-        _print(console, f"… {', '.join(hints)} (-o report.html or --format md)", "dim")
+    hint = _left_out(len(rows) - len(kept), cut)
+    if hint:
+        _print(console, hint, "dim")
     for column in table.columns:
         if full and column.help:
-            _print(console, f"{column.title}: {column.help}", "dim")
+            text = say("{name}: {meaning}", name=column.title, meaning=column.help)
+            _print(console, spoken(text), "dim")
+
+
+def _left_out(rows: int, columns: Sequence[str]) -> str:
+    """Say which rows and columns are left out; empty if none."""
+    places = {"rows": rows, "columns": listed(columns, ", ")}
+    if rows and columns:
+        text = "… rows left out: {rows:,}, columns left out: {columns} (-o report.html or --format md)"
+    elif rows:
+        text = "… rows left out: {rows:,} (-o report.html or --format md)"
+    elif columns:
+        text = "… columns left out: {columns} (-o report.html or --format md)"
+    else:
+        return ""
+    return spoken(say(text, **places))
 
 
 def _without_common(
@@ -176,7 +246,8 @@ def _without_common(
     for place, column in enumerate(columns):
         texts = {row.cells[place].text for row in rows}
         if column.beneath and len(rows) > 1 and len(texts) == 1:
-            _print(console, f"{column.title}: {texts.pop()}", "dim")
+            text = say("{name}: {meaning}", name=column.title, meaning=texts.pop())
+            _print(console, spoken(text), "dim")
             places.remove(place)
     kept = [row._replace(cells=[row.cells[place] for place in places]) for row in rows]
     return [columns[place] for place in places], kept
@@ -242,10 +313,11 @@ def _grid(
         cells = [row.cells[position] for row in rows]
         _add_column(grid, columns[position], cells)
     for row in rows:
-        texts = [_cell_text(row.cells[position]) for position in positions]
-        for position in beneath:
-            if row.cells[position].text not in ("", MISSING):
-                texts[0].append(f"\n{row.cells[position].text}", style=_DIM)
+        first, *others = positions
+        under = [row.cells[position].text for position in beneath]
+        under = [text for text in under if text not in ("", MISSING)]
+        texts = [_cell_text(row.cells[first], under)]
+        texts += [_cell_text(row.cells[position]) for position in others]
         grid.add_row(*texts, style="bold cyan" if row.kind == "run" else "")
     return grid
 
@@ -281,7 +353,7 @@ def _add_column(
         title = "\n".join(lines)
         widest = max(widest, *map(cell_len, lines))
     under = f"\n{column.under}" if column.under else ""
-    head = Text.assemble(title, (under, _DIM))
+    head = _text(title, (under, _DIM))
     if column.numeric:
         grid.add_column(
             head,
@@ -304,10 +376,12 @@ def _marked(cell: ShownCell) -> str:
     return f"{cell.text}{TIED}" if TIED in cell.note else cell.text
 
 
-def _cell_text(cell: ShownCell) -> Text:
-    text = Text(_marked(cell))
+def _cell_text(cell: ShownCell, beneath: Sequence[str] = ()) -> Text:
+    """Return a cell as text, with texts beneath it."""
+    parts: list[str | tuple[str, str]] = [_marked(cell)]
     if cell.interval:
-        text.append(f" {cell.interval}", style=_DIM)
+        parts.append((f" {cell.interval}", _DIM))
     if doubt(cell.note):
-        text.append(f" ({doubt(cell.note)})", style=_DIM)
-    return text
+        parts.append((f" ({doubt(cell.note)})", _DIM))
+    parts += [(f"\n{text}", _DIM) for text in beneath]
+    return _text(*parts)
