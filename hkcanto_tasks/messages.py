@@ -59,13 +59,13 @@ def say_number(one: str, many: str, number: int, **places: object) -> str:
 
 
 def named(english: str, chinese: str) -> str:
-    """Return a name that a benchmark states in both languages.
+    """Return a name that a benchmark states in both languages; an acronym is one in each language.
 
     Examples:
         >>> named("Hong Kong law", "香港法律")
         'Hong Kong law'
     """
-    if not chinese:
+    if english.isupper() or not chinese:
         return english
     return _message(lambda catalogue: english if catalogue is _ENGLISH else chinese)
 
@@ -115,9 +115,16 @@ def speaking(language: Language) -> Iterator[Language]:
             catalogue = translation(
                 "hkcanto", folder, languages=[language.replace("-", "_")]
             )
+    with using(catalogue):
+        yield language
+
+
+@contextmanager
+def using(catalogue: NullTranslations) -> Iterator[None]:
+    """Take messages from a catalogue within the block."""
     token = _catalogue.set(catalogue)
     try:
-        yield language
+        yield
     finally:
         _catalogue.reset(token)
 

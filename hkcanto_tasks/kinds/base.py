@@ -26,6 +26,7 @@ from ..declarations import (
 from ..errors import CatalogueError, DataCorrupt, OptionError
 from ..figures import Figure, figures, figures_of
 from ..judgements import Judgement
+from ..messages import say
 from ..prompts import Example, Prompt, fill, places, until_stop
 from ..samples import Sample
 
@@ -45,9 +46,9 @@ def unlike_paper(options: Mapping[str, object]) -> str:
     """
     prompt = options.get("prompt", "paper")
     if prompt not in PAPERS_PROMPTS:
-        return f"another prompt than the paper's ({prompt})"
+        return say("another prompt than the paper's ({prompt})", prompt=prompt)
     if "shuffle_choices" in options:
-        return "shuffled choices"
+        return say("shuffled choices")
     return ""
 
 

@@ -41,6 +41,7 @@ _ENDINGS = {
     "success": "",
     "started": "not finished",
     "error": "ended on an error",
+    "cancelled": "cancelled",
     "incomplete": "items failed",
     "excluded": "items excluded from scoring",
 }
@@ -615,7 +616,7 @@ class Run:
         if temperature == 0 or self.sent.top_k == 1:
             return "greedy"
         if temperature is None:
-            return "decoding unknown"
+            return say("decoding unknown")
         return say("temperature {temperature:g}", temperature=temperature)
 
     @property

@@ -321,9 +321,9 @@ def _compared(
             )
         except ComparisonError as error:
             if metric is None or metric in runs[0].figures:
-                refused.append(str(error))
+                refused.append(error.args[0])
             else:
-                without_figure.append(str(error))
+                without_figure.append(error.args[0])
     return compared, refused, without_figure
 
 

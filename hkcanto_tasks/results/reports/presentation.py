@@ -63,9 +63,7 @@ def task_title(run: Run) -> str:
 
 
 def short_title(definition: TaskDefinition) -> str:
-    """Return a task's title without its condition; an acronym is its name in each language."""
-    if definition.title.isupper():
-        return definition.title
+    """Return a task's title without its condition."""
     return named(definition.title, definition.chinese)
 
 
@@ -238,7 +236,7 @@ def _result_doubts(run: Run) -> Iterator[str]:
         and run.signature.prompt_known
         and run.decoding not in ("", "greedy")
     ):
-        yield say(run.decoding)
+        yield run.decoding
 
 
 def _cut_off(run: Run) -> Iterator[str]:

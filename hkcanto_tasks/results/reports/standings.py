@@ -204,7 +204,7 @@ def departures(run: Run) -> list[str]:
 def unlike_papers(run: Run) -> str:
     """Say how a run asks or decodes unlike the papers' models; empty if it does not."""
     if reason := unlike_paper(run.options):
-        return say(reason)
+        return reason
     sent = run.sent
     if (sent.temperature or 0) > _HIGHEST_TEMPERATURE:
         return say(

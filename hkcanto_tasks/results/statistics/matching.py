@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ... import figures
 from ...errors import ComparisonError
 from ...figures import Figure, pseudo_values, sum_clusters, weights
+from ...messages import joined, say
 from ..runs import Floats, Ints, Run
 from . import intervals
 from .intervals import CONFIDENCE, Estimate, Interval, Statistic, errors_of
@@ -399,8 +400,14 @@ def _check_same_task(a: Run, b: Run) -> None:
     for what, (fact_a, fact_b) in facts.items():
         if fact_a != fact_b:
             raise ComparisonError(
-                f"{_title(a)} has {what} {fact_a}, {_title(b)} has {fact_b}: "
-                f"run both on the same {what}."
+                say(
+                    "{run} has {what} {fact}, {other} has {other_fact}: run both on the same {what}.",
+                    run=_title(a),
+                    what=say(what),
+                    fact=fact_a,
+                    other=_title(b),
+                    other_fact=fact_b,
+                )
             )
 
 
@@ -410,13 +417,21 @@ def _check_same_ids(a: Run, b: Run) -> None:
         extra = run.items.positions.keys() - other.items.positions.keys()
         if extra:
             examples = ", ".join(sorted(extra)[:5])
-            problems.append(
-                f"{len(extra):,} items are only in {_title(run)}, such as {examples}"
+            problem = say(
+                "{number:,} items are only in {run}, such as {examples}",
+                number=len(extra),
+                run=_title(run),
+                examples=examples,
             )
+            problems.append(problem)
     if problems:
         raise ComparisonError(
-            f"the runs of {a.definition.name} differ in items: {'; '.join(problems)}. "
-            "Run both with the same limit, subjects and epochs."
+            say(
+                "the runs of {task} differ in items: {problems}. Run both with the same limit, "
+                "subjects and epochs.",
+                task=a.definition.name,
+                problems=joined("; ", problems),
+            )
         )
 
 
@@ -436,8 +451,14 @@ def _check_same_questions(
         differs |= lengths_a != b.items.question_lengths[positions_b]
     if differs.any():
         raise ComparisonError(
-            f"{differs.sum():,} items differ in gold answer or length between {_title(a)} "
-            f"and {_title(b)}, such as {ids[differs.argmax()]}: run both on the same data."
+            say(
+                "{number:,} items differ in gold answer or length between {run} and {other}, such as "
+                "{example}: run both on the same data.",
+                number=int(differs.sum()),
+                run=_title(a),
+                other=_title(b),
+                example=ids[differs.argmax()],
+            )
         )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from ... import figures
 from ...errors import ComparisonError, did_you_mean
 from ...figures import Figure, sum_clusters
+from ...messages import named, say, sentences
 from ..runs import UNREAD, Run
 from . import intervals
 from .intervals import CONFIDENCE, WORSE_CONFIDENCE, NonInferiority, loss_bound
@@ -240,7 +241,13 @@ def _gate(
     )
     if refusal:
         raise ComparisonError(
-            f"{a.definition.title}, {b.label} against {a.label}: {refusal}"
+            say(
+                "{task}, {model} against {other}: {refusal}",
+                task=named(a.definition.title, a.definition.chinese),
+                model=b.label,
+                other=a.label,
+                refusal=refusal,
+            )
         )
 
     clusters = items.clusters
@@ -352,25 +359,31 @@ def _setup_refusal(
         return ""
     unknown = (name for name in allowed if name not in unlike)
     meant = next(filter(None, (did_you_mean(name, unlike) for name in unknown)), "")
-    return (
-        f"the runs differ in {refused}, but a gate is for runs under one setup. "
-        f"Run both under one setup, or --allow-differences {','.join(unlike)}. {meant}".strip()
+    text = say(
+        "the runs differ in {parts}, but a gate is for runs under one setup. Run both under one "
+        "setup, or --allow-differences {all_parts}.",
+        parts=refused,
+        all_parts=",".join(unlike),
     )
+    return sentences(text, meant) if meant else text
 
 
 def _figure_refusal(items: Paired) -> str:
     """Return why the figure has no bound; empty if it has one."""
     name = items.figure.name
     if items.figure.labels:
-        return (
-            f"{name} has no bound: the weight of one answer depends on all others. "
-            "Gate another figure (--metric acc)."
+        return say(
+            "{figure} has no bound: the weight of one answer depends on all others. "
+            "Gate another figure (--metric acc).",
+            figure=name,
         )
     above = int((items.losses > 1).any(axis=1).sum())
     if above:
-        return (
-            f"{above:,} items have a {name} above 1, and others may be worse: "
-            "nothing bounds it. Gate a figure of at most 1 (--metric cer_published)."
+        return say(
+            "{number:,} items have a {figure} above 1, and others may be worse: nothing bounds it. "
+            "Gate a figure of at most 1 (--metric cer_published).",
+            number=above,
+            figure=name,
         )
     return ""
 
@@ -383,14 +396,21 @@ def _missing_refusal(
     """Return which items are missing; empty if none are."""
     for run in (a, b):
         if run.unfinished:
-            return (
-                f"{run.label} on {run.task}: {run.unfinished}, "
-                "and a gate cannot pass by leaving items out. Finish it."
+            return say(
+                "{model} on {task}: {unfinished}, and a gate cannot pass by leaving items out. "
+                "Finish it.",
+                model=run.label,
+                task=run.task,
+                unfinished=say(run.unfinished),
             )
     if items.one_sided:
-        return (
-            f"{items.one_sided:,} items have a value of {items.figure.name} "
-            f"in only one of {a.label} and {b.label}. Run them again."
+        return say(
+            "{number:,} items have a value of {figure} in only one of {model} and {other}. Run them "
+            "again.",
+            number=items.one_sided,
+            figure=items.figure.name,
+            model=a.label,
+            other=b.label,
         )
     return ""
 
@@ -406,30 +426,32 @@ def _sample_refusal(
         return ""
     largest = ""
     if figure.form == "rate":
-        largest = "length of an item"
+        largest = say("length of an item")
     elif design_effect > _NEGLIGIBLE_DESIGN_EFFECT:
-        largest = "number of questions on a passage"
+        largest = say("number of questions on a passage")
     if largest:
-        return (
-            f"a part of the task does not show the largest {largest}, so no bound on "
-            f"{figure.name} holds. Run the task without a limit, "
-            "or gate another figure (--metric)."
+        return say(
+            "a part of the task does not show the largest {largest}, so no bound on {figure} holds. "
+            "Run the task without a limit, or gate another figure (--metric).",
+            largest=largest,
+            figure=figure.name,
         )
     if not a.trusted_data:  # the sizes of its subjects are not published
         return ""
     gap = _disproportion(a) if figure.over == "questions" else _absence(figure, a)
     if not gap:
         return ""
-    return (
-        f"{gap}, so {figure.name} does not represent the whole task. "
-        "Run it without a limit."
+    return say(
+        "{gap}, so {figure} does not represent the whole task. Run it without a limit.",
+        gap=gap,
+        figure=figure.name,
     )
 
 
 def _disproportion(run: Run) -> str:
     if run.in_proportion(run.kind.task.subjects) or run.in_proportion(run.subjects):
         return ""
-    return "the items are not in proportion to the sizes of the subjects"
+    return say("the items are not in proportion to the sizes of the subjects")
 
 
 def _absence(figure: Figure, run: Run) -> str:
@@ -443,4 +465,7 @@ def _absence(figure: Figure, run: Run) -> str:
     # The log itself may be of these subjects alone.
     if not names or sum(map(run.expected_of, run.subjects)) == run.available:
         return ""
-    return f"there is no item of {shorten(', '.join(names), 100, placeholder=' …')}"
+    return say(
+        "there is no item of {subjects}",
+        subjects=shorten(", ".join(names), 100, placeholder=" …"),
+    )
