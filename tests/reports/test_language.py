@@ -42,8 +42,11 @@ from hkcanto_tasks.results.runs import Run
 from hkcanto_tasks.tasks import task_as_run
 
 from ..scripts import load_script
+from .browser import Browser, chromium
 from .building import a_run, changed
 from .many import TASKS, many
+from .test_page import page_width
+from .test_page_layout import FAULTS, HIDDEN, MODELS, TOUCHING, open_page
 from .whole import whole
 
 PACKAGE = Path(hkcanto_tasks.__file__).parent
@@ -165,9 +168,9 @@ class Recording(NullTranslations):
         return msgid2
 
 
-def data(report: Report) -> set[str]:
-    """Return the texts of a report that are data: models, columns of papers, papers."""
-    texts = {*NAMES, "mine", "HKMMLU", "TMMLU+", *report.footer[1:]}
+def data() -> set[str]:
+    """Return the texts of reports that are data: models, tasks, columns of papers."""
+    texts = {*NAMES, "mine", "HKMMLU", "TMMLU+"}
     for table in published_tables():
         texts.update(column.name for column in table.columns)
         texts.add(table.protocol)
@@ -185,7 +188,7 @@ def test_every_message_of_a_report_is_in_the_catalogue() -> None:
             show(shown, Console(width=80, quiet=True), full=True)
             for form in ("html", "md"):
                 render(report, form)
-        missing |= recording.asked - known - data(report)
+        missing |= recording.asked - known - data()
     assert missing == set()
 
 
@@ -209,6 +212,7 @@ def texts_of_code() -> set[str]:
         texts |= {figure.title, figure.title.lower(), figure.help}
     texts.update(entry["title"] for entry in declared.values())
     texts.update(entry["help"] for entry in declared.values())
+    texts.update(benchmark.terms for benchmark in benchmarks())
     for table in published_tables():
         texts.add(table.title)
         for column in table.columns:
@@ -367,3 +371,30 @@ def test_files_for_people_are_in_chinese(form: str) -> None:
     assert "Who leads" not in text
     if form == "html":
         assert '<html lang="zh-HK">' in text
+
+
+# ---------------------------------------------------------------- the page
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [1440, 360])
+@pytest.mark.parametrize("models", [2, 8])
+def test_nothing_on_the_chinese_page_overlaps_or_is_clipped(
+    browser: Browser, tmp_path: Path, models: int, width: int
+) -> None:
+    with speaking("zh-Hant"):
+        text = render(build_report(many(MODELS[:models], limit=5)), "html")
+    open_page(browser, text, tmp_path, width)
+    assert browser.run(HIDDEN) == []
+    assert browser.run(TOUCHING) == []
+    assert browser.run(FAULTS) == []
+    browser.find("#unfold").click()
+    assert browser.run(FAULTS) == []
+    assert page_width(browser) <= width
+    assert browser.complaints() == []

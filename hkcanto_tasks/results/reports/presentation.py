@@ -265,5 +265,11 @@ def footer_of(runs: Sequence[Run]) -> Sequence[str]:
     lines = [_COVERED]
     for benchmark in used.values():
         paper = benchmark.paper.removeprefix(f"{benchmark.title}: ")
-        lines.append(f"{benchmark.title}: {paper}. {benchmark.terms}")
+        line = say(
+            "{benchmark}: {paper}. {terms}",
+            benchmark=benchmark.title,
+            paper=paper,
+            terms=say(benchmark.terms),
+        )
+        lines.append(line)
     return lines
