@@ -222,6 +222,10 @@ class Kind(ABC):
             multiturn=self.multiturn if multiturn is None else multiturn,
         )
 
+    def for_other_prompts(self) -> "Kind":
+        """Return the task as it reads responses to prompts of another tool; by default the same."""
+        return self
+
     @cached_property
     def is_generative(self) -> bool:
         """Whether the model writes its answer; otherwise its answer is the likeliest letter."""

@@ -5,6 +5,7 @@
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from functools import cache, cached_property
 from random import Random
 from typing import Annotated, ClassVar, Literal
@@ -81,6 +82,7 @@ class MultipleChoice(base.Kind):
     TOKENS = 32
 
     SEVERAL: ClassVar = False
+    _has_other_prompts = False  # see `for_other_prompts`
     """Whether several options may be right; a target then has the letters of all right ones."""
 
     definition: ChoiceDefinition
@@ -274,7 +276,11 @@ class MultipleChoice(base.Kind):
             return ()
         if self.options.cot:
             return self.template.stop_cot
-        has_form = self._has_scaffold or self.template.reads == "first_character"
+        has_form = (
+            self._has_scaffold
+            or self._has_other_prompts
+            or self.template.reads == "first_character"
+        )
         return self.template.stop if has_form or self.SEVERAL else _FIRST_LINE
 
     def sent_stop(self, *, chat: bool) -> tuple[str, ...]:
@@ -297,6 +303,15 @@ class MultipleChoice(base.Kind):
         return super().max_tokens
 
     # ------------------------------------------------------------------ the answer
+
+    def for_other_prompts(self) -> "MultipleChoice":
+        """Return the task as it reads responses to prompts that may ask for reasons first.
+
+        Such an answer does not end with its first line.
+        """
+        kind = copy(self)
+        kind._has_other_prompts = True
+        return kind
 
     def cut(self, response: str) -> str:
         """Cut a direct answer after its first line: one with text that does not end in a colon."""

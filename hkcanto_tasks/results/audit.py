@@ -21,7 +21,12 @@ from ..signatures import Signature, parse_signature
 from ..signing import signature_of
 from ..tasks import LoadedTask, load_task, task_as_run
 from .logs import read_log
-from .logs.checking import kind_of, options_of, published_signature
+from .logs.checking import (
+    judging_kind_of,
+    kind_of,
+    options_of,
+    published_signature,
+)
 from .logs.inspect import conversation_text
 from .logs.items import (
     Evidence,
@@ -188,7 +193,7 @@ class _JudgedRows(ItemRows):
     """
 
     def __init__(self, signature: Signature) -> None:
-        kind = kind_of(signature)
+        kind = judging_kind_of(signature)
         # A log-likelihood is logged only as evidence.
         super().__init__(kind, evidence=not kind.is_generative)
         self.changed: list[str] = []
@@ -227,7 +232,7 @@ class _AuditedRows(ItemRows):
         signature: Signature,
         release: LoadedTask | None,
     ) -> None:
-        super().__init__(kind_of(signature), evidence=True)
+        super().__init__(judging_kind_of(signature), evidence=True)
         self.fault = ""
         self._run = run
         self._release = release

@@ -17,6 +17,7 @@ from typer.testing import CliRunner, Result
 
 from hkcanto_tasks import read_runs
 from hkcanto_tasks.cli import app
+from hkcanto_tasks.results.audit import misjudged
 from hkcanto_tasks.results.runs import Run
 from hkcanto_tasks.tasks import load_task
 
@@ -702,3 +703,22 @@ def test_a_reader_that_cannot_be_asked(
     assert "pip install 'hkcanto[inspect]'" in refused(
         file, *options, to=tmp_path / "new"
     )
+
+
+def test_an_answer_to_another_prompt_does_not_end_with_its_first_line(
+    tmp_path: Path,
+) -> None:
+    """A prompt of another tool may let the model give its reasons first."""
+    response = "香港嘅法庭分幾級。\n\n所以答案係{}。"
+    samples = load_task("hkcanto_law").samples
+    answers = [
+        {"id": sample.id, "response": response.format(sample.target)}
+        for sample in samples
+    ]
+    file = write_jsonl(tmp_path / "reasons.jsonl", answers)
+    rescored(file, "--task", "hkcanto_law", to=tmp_path / "once")
+    rescored(tmp_path / "once", to=tmp_path / "twice")
+    for folder in ("once", "twice"):
+        (run,) = read_runs(tmp_path / folder)
+        assert run.items.values["acc"].mean() == 1, folder
+        assert not misjudged(run), folder

@@ -85,6 +85,16 @@ def kind_of(signature: Signature) -> Kind:
     return kind
 
 
+def judging_kind_of(signature: Signature) -> Kind:
+    """Return the task that a signature describes, as it judges the responses of its log.
+
+    Raises:
+        OptionError: As `kind_of`.
+    """
+    kind = kind_of(signature)
+    return kind if signature.prompt_known else kind.for_other_prompts()
+
+
 def _most_shots(kind: Kind) -> int:
     """Return the largest number of worked examples that a task can show."""
     definition = kind.definition

@@ -162,7 +162,7 @@ def _judged_rows(
     matched: Iterable[tuple[Answer, Sample]],
     loaded: LoadedTask,
 ) -> RescoredRows:
-    rows = RescoredRows(loaded.kind)
+    rows = RescoredRows(loaded.kind.for_other_prompts())
     for answer, sample in matched:
         truncated = None
         if answer.finish:

@@ -125,6 +125,8 @@ def rescored_runs(log: Path) -> Iterator[RescoredRun | SkippedLog]:
     def new_rows(signature: Signature) -> RescoredRows:
         options = options_of(signature)
         kind = task_as_run(signature.task, shots=signature.shots, **options)
+        if not signature.prompt_known:
+            kind = kind.for_other_prompts()
         rubric = dict(signature.options).get("rubric", "none")
         rows = RescoredRows(kind, rubric)
         collectors.append(rows)
@@ -142,7 +144,7 @@ def rescored_runs(log: Path) -> Iterator[RescoredRun | SkippedLog]:
 def _rescored_run(run: Run, rows: RescoredRows) -> RescoredRun:
     """Return a run with its new signature and with remarks on what changed."""
     logged = run.signature
-    current = signature_of(rows.kind, logged.data)
+    current = signature_of(rows.kind.at(), logged.data)
     options = dict([*logged.options, MARK])
     if isinstance(rows.kind, Judged):
         options["rubric"] = rows.kind.rubric_hash
