@@ -263,6 +263,16 @@ def test_a_wrong_constraint_is_an_error_that_names_file_row_and_what_fits(
         assert says in str(raised.value), content
 
 
+def test_a_row_may_have_an_id_and_a_category(asked: Callable[[str, str], Path]) -> None:
+    named = ROW.replace('"prompt"', '"id": "n7", "category": "form", "prompt"')
+    asked("rows.jsonl", ROW + named)
+    samples = load_task("asked").samples
+    assert {(sample.id.rpartition("/")[2], sample.category) for sample in samples} == {
+        ("1", ""),
+        ("n7", "form"),
+    }
+
+
 def test_a_csv_file_has_them_as_json(asked: Callable[[str, str], Path]) -> None:
     cell = '"[{""name"": ""uses_all"", ""args"": {""words"": [""茶"", ""飯""]}}]"'
     asked("prompts.csv", f"prompt,constraints\n食乜好？,{cell}\n")
