@@ -47,7 +47,7 @@ _LEAST_IN_MIXED = 0.75
 # Neutral Chinese counts as Cantonese up to this many times the weight of the clear Cantonese around
 # it: of the sentences around a sentence, and of the clauses around a clause. Of 3,000 texts of at
 # least 30 characters (translations, reviews, posts), 99 % and 98 % need no more.
-_MOST_NEUTRAL_SENTENCES = 1
+_MOST_NEUTRAL_SENTENCES = 1.5
 _MOST_NEUTRAL_CLAUSES = 3
 _SHORT_SENTENCE = 12  # needs no clear clause
 # Quotations and code in another language are free up to this share of the Cantonese around them.
@@ -79,9 +79,9 @@ _Kind = Literal["cantonese", "written", "variety", "chinese", "latin", "other"]
 
 # cantonesedetect 1.1.2 lacks a "|" here, so it takes the 些 of 些少 for an SWC feature.
 # It takes the classifier of an umbrella, a voice or a knife for the 把 of Written Chinese (我把遮),
-# and the 是 of 利利是是 for its verb.
+# and the 是 of 利利是是 for its verb; 話說 opens a story.
 SWC_EXCEPTIONS = (
-    "把遮(?![住蓋擋掩陽])|把聲(?!音)|把刀(?![放拿拔收舉丟扔插])|把舵|利利是是|"
+    "把遮(?![住蓋擋掩陽])|把聲(?!音)|把刀(?![放拿拔收舉丟扔插])|把舵|利利是是|話說|"
     + Detector.SWC_EXCLUDE_RE.pattern.replace("的起心肝些[", "的起心肝|些[")
 )
 _DETECTORS_CHARACTERS = {
@@ -105,7 +105,8 @@ _CANTONESE = (
     r"(?<!唔)唔(?!唔)|[0-9一二兩三四五六七八九十百千萬幾]蚊|(?<![關聯干體維])係(?![數指屬為由因依統列])|[唔即就都但定淨真仲只]系(?![統列數])"
     rf"|呢(?![喃絨大料子帽])(?=[{HAN}])|俾|咩|囉|嘞|吖|嗌|攞|咋|噉|嘍|嚹|𡃉|囖|哩[個樣種啲度]|嘩"
     r"|(?<![伯杜昆])仲(?![裁介夏尼春秋冬])|邊[個啲種樣句項題條隻間位處]|點[計算]|喇(?![嘛叭])"
-    r"|跟住|同埋|淨係|(?<!挑)揀(?!選)|[問講睇做諗考計搵用寫讀食行玩學]緊"
+    r"|跟住|同埋|淨係|(?<!挑)揀(?!選)"
+    rf"|(?<=[{HAN}])(?<![要太加抓趕收繃吃不很最好有握拉])緊(?![張急密要接隨跟縮湊繃縛箍閉追貼鎖扣守握迫靠緊多弦])"
     r"|(?<![日曝晾])晒(?![太衣日乾黑傷])|成[日晚朝]|今朝(?!有?酒)|老[細豆]"
     r"|[靚叻閂攰嬲餸揸嘥唞慳孭]|(?<!斯|普)拎|住先(?![進生後是])|[着著坐企望睇帶擺掛諗留搭]住"
     r"|[買食飲玩坐攞講睇寫行等]多[兩幾三啲](?!天)|[等同計搵食擺企坐行執]埋(?![葬伏頭])"
@@ -120,17 +121,23 @@ _CANTONESE = (
     r"|(?<!餐)飲(?![料食品水用恨酒])(?=[茶咗奶咖湯])|落(?:雨|雪|樓|街(?!頭))|出街|行街|上堂|落堂"
     r"|先至|先[會可](?!生)|先得(?=[。，！])|至(?=[得先])|亦都|都[仲幾]|鍾意|鐘意|幾多|幾時|有[無冇]|[去食買睇做完]左|[我你佢]地(?![方區])"
 )
-_WRITTEN = r"們|很|怎|您|給|讓|還[是有要需會不沒可能]|不[是會對知用該夠太]|看[來看到起出見著了一]"
+_WRITTEN = (
+    r"們|很|怎|您|給|讓|還[是有要需會不沒可能]|不[是會對知用該夠太]|看[來看到起出見著了一]"
+    r"|[什甚]麼|每天|現在|孩子|一些|許多|總是|常常|才(?=[能會是有可知])|東西(?![方南兩部岸])"
+)
+# A program can put these in place of words of Written Chinese, one by one, so they do not excuse
+# words of Written or Classical Chinese beside them.
+_SUBSTITUTES = frozenset("嘅咗係佢喺哋畀唔呢啲好")
 # Words of Wu, Hakka, Southern Min and Classical Chinese that neither of the two uses.
 _OTHER_VARIETY = (
-    r"[侬儂搿倷尞吂佮厝𠊎𠍲恁矣汝]|弗(?=[是要會曾好曉得來去歡])|阿拉(?![伯斯木丁法巴善維])|伊拉(?!克)"
-    r"|(?<![請切幸])勿(?:要(?!求)|是|曾|好|會|清)|迭[個樁]|辰光|白相(?![機片簿])|屋[裡裏]向|小囡|囡[仔囡]"
+    r"[侬儂搿倷尞吂佮厝𠊎𠍲恁矣汝]|弗(?=[是要會曾好曉得來去歡])|阿拉(?![伯斯木丁法巴善維瓦])|伊拉(?!克)"
+    r"|(?<![請切幸])勿(?:要(?!求)|是|曾|好|會|清)|迭[個樁]|辰光|白相(?![機片簿])|屋[裡裏]向|小囡|囡仔"
     r"|(?<![人動植生寵藥食貨財])物事(?![件業務])|事體|鬧猛|(?<![討征殺步砍])伐(?=[？?])|俚[笃篤]|我伲|啥物"
     r"|毋(?![須需庸寧忘容論])|今晡|天光日|(?<![房大])屋下|細人仔|煞猛|這兜|麼个|佇(?![立候足])|按[怎呢]"
     r"|(?<!姓)阮(?=[兜攏的欲嘛講會毋是來去佇買])|(?<![拉靠合收聚併])攏(?![絡統括])|逐家(?![逐店查公])"
     r"|(?<!乃)伊(?=[講無會的是昨欲去來敢毋])|遐的|(?<![聯連分])袂|古錐|做伙|今仔日|昨昏|佗位|底塊|歹勢"
     r"|(?<![調審搜核檢偵])查[某埔]|代誌|吾(?=[輩等國家嘗日與人妻身師聞謂友])|(?<!在)焉(?=[。，？！])|哉"
-    r"|不亦[說樂悅]|(?<=[子王公人又或客對問答])曰|(?<![似在幾關合近出至介視])乎(?=[？?！!。，])|者也"
+    r"|不亦[說樂悅]|(?<=[子王公人又或客對問答])曰|(?<![似在幾關合近出至介視])乎(?=[？?！!。，])|者也|也(?=[。，；！]|$)|豈[可能有非不]|諸君"
 )
 PARTICLES = "嘅啦喇囉咯喎咩呀㗎𠺢啊吖嘞啫咋嗱咧噃啩呢吓嘛嗎吧呵哦嗯誒噉嘩"
 """Particles of Cantonese that end sentences, and interjections."""
@@ -171,8 +178,8 @@ _GRAMMATICAL = {
 
 _FEATURES = (
     f"{Detector.CANTO_EXCLUDE_RE.pattern}|(?P<cantonese>{Detector.CANTO_FEATURE_RE.pattern}|{_CANTONESE})"
-    f"|(?:{SWC_EXCEPTIONS})|(?P<written>{Detector.SWC_FEATURE_RE.pattern}|{_WRITTEN})"
-    f"|(?P<variety>{_OTHER_VARIETY})"
+    f"|(?:{SWC_EXCEPTIONS})|(?P<variety>{_OTHER_VARIETY})"
+    f"|(?P<written>{Detector.SWC_FEATURE_RE.pattern}|{_WRITTEN})"
 )
 
 
@@ -205,6 +212,8 @@ _OTHER_LETTERS = re.compile(
 _ANY_LETTER = re.compile(r"[^\W\d_]")
 _SENTENCE_END = re.compile(r"([。！？!?；;]+|(?<=[a-z)])\.(?= ))")
 _CLAUSE_END = re.compile(r"[^\w\s'’-]+|\n")
+# A verse that ends in a comma.
+_LINE_IN_SENTENCE = re.compile(r"(?<=[，、])\s*\n\s*")
 _COLON = re.compile(r"[：:](?!//|\d)")
 
 _NO_PROSE = re.compile(
@@ -333,12 +342,14 @@ def cantonese_prose(text: str) -> CantoneseProse:
     """Find the sentences of a text that are in Cantonese, and measure their share.
 
     A clause with words of Cantonese and of Written Chinese counts in part; slips are forgiven, if
-    they are at most a quarter of such words, or 7 % in the whole text. Sentences without such a word
-    count as Cantonese, up to the amount of clearly Cantonese sentences and six characters; clauses
-    without one, or with only a particle at the end, up to twice the amount of clear clauses and six
-    characters. Quotations, code, options, questions and text after a colon do not count. In another
-    language, they reduce the share, unless they are a third of the Cantonese or a few words.
-    Sentences in another language reduce it, too, except for a few words.
+    they are at most a quarter of such words, or 7 % in the whole text. In such a clause, words that
+    can replace one of Written Chinese mechanically, such as 嘅 and 咗, do not count. Sentences
+    without words of either count as Cantonese, up to one and a half times the amount of clearly
+    Cantonese sentences and six characters; clauses without one, or with only a particle at the end,
+    up to three times the amount of clear clauses and twelve characters. Quotations, code, options,
+    questions and text after a colon do not count. In another language, they reduce the share if
+    they are over half as long as the Chinese around them and over six characters. Sentences in
+    another language reduce it, too, except for a few words.
 
     Args:
         text: Any text. The running time is linear in its length.
@@ -348,7 +359,7 @@ def cantonese_prose(text: str) -> CantoneseProse:
 
     Examples:
         >>> cantonese_prose("佢哋返咗屋企。今日天氣晴朗，市民外出活動，公園遊人眾多，街道擠擁。").share
-        0.6428571428571429
+        0.75
         >>> cantonese_prose("佢哋返咗屋企。「他們已經回到家裏了。」").share
         0.4
         >>> cantonese_prose("They call it 叮叮.")
@@ -464,6 +475,7 @@ class _Piece:
     is_clear = False
     # Numbers of features, of words, of those like syllables, and of grammatical words.
     cantonese = 0
+    certain = 0  # without `_SUBSTITUTES`
     written = 0
     is_plain = False
     words = 0
@@ -504,10 +516,12 @@ class _Piece:
                 features.append(feature[0])
                 self.is_clear = self.is_clear or start <= feature.start() < end
         self.features = features
-        self.cantonese = len(features)
         self.written = varieties.count("written")
+        n_variety = varieties.count("variety")
+        self.cantonese = len(features)
+        self.certain = sum(word not in _SUBSTITUTES for word in features)
         self.is_plain = not words and not n_other and not self.written
-        if 2 * varieties.count("variety") > self.cantonese:
+        if 2 * n_variety > self.certain:
             self.kind = "variety"
         elif self.cantonese > self.written:
             self.kind = "cantonese"
@@ -516,7 +530,9 @@ class _Piece:
 
     def cantonese_part(self, pure: bool = False) -> float:
         """The part that is in Cantonese, by its features. Slips are forgiven in a pure text."""
-        part = self.cantonese / ((self.cantonese + self.written) or 1)
+        if not self.written:
+            return float(self.cantonese > 0)
+        part = self.certain / (self.certain + self.written)
         least = _LEAST_IN_PURE if pure else _LEAST_IN_MIXED
         return 1.0 if part >= least else part
 
@@ -534,12 +550,16 @@ def _weight(pieces: Iterable[_Piece]) -> float:
     return sum(piece.weight for piece in pieces)
 
 
-def _foreign_weight(pieces: Iterable[_Piece], pure: bool = False) -> float:
-    """The weight of what is neither Cantonese nor neutral, without mere names and terms."""
+def _foreign_weight(
+    pieces: Iterable[_Piece],
+    pure: bool = False,
+    least_words: int = 1,
+) -> float:
+    """The weight of what is neither Cantonese nor neutral; fewer Latin words may be a term."""
     weight = 0.0
     for piece in pieces:
         is_written = piece.written and not pure
-        if piece.kind == "other" or piece.words > 2 or is_written:
+        if piece.kind == "other" or piece.words >= least_words or is_written:
             weight += piece.weight * (1 - piece.cantonese_part())
     return weight
 
@@ -555,7 +575,8 @@ def _divided(sentence: _Piece, pure: bool) -> list[_Piece]:
         return [sentence]
     clauses = _clauses(sentence.text)
     most = (1 - MIN_SHARE) * _weight(clauses)
-    is_uniform = is_uniform and _foreign_weight(clauses, pure) <= most
+    foreign = _foreign_weight(clauses, pure, _LEAST_WORDS)
+    is_uniform = is_uniform and foreign <= most
     return [sentence] if is_uniform else clauses
 
 
@@ -600,7 +621,7 @@ def _judge(
     Unless ``pure`` is None, the clauses of mixed sentences are weighed by themselves, see
     `_divided`.
     """
-    lines = _NO_PROSE.sub("…", text).split("\n")
+    lines = _LINE_IN_SENTENCE.sub("", _NO_PROSE.sub("…", text)).split("\n")
     prose = "\n".join(filter(None, map(str.strip, lines)))
     own_prose = _OPTIONS.sub("", prose)
     if not quoted:

@@ -36,6 +36,8 @@ _MOST_PARTICLES = 0.4
 # 李小明嘅, it is nearly all.
 _SEVERAL = 6
 _MOST_OF_ONE_WORD = 0.75
+# Eight or more are at least three different words.
+_MANY = 8
 # At most 27 % of the characters of utterances in HKCanCor, and 13 % of other texts, are not in
 # frequent use.
 _MOST_RARE = 0.3
@@ -53,6 +55,8 @@ _ALIKE = 0.65
 _MOST_ALIKE = 0.3
 # Different characters that are not in the question, unless fewer are asked for.
 _LEAST_OWN = 3
+# A text with more of the question and little else is an echo.
+_MOST_QUOTED = 2 / 3
 # How a quotation is marked.
 _AS_QUOTATION = 1
 _AS_OPTION = 2
@@ -84,6 +88,7 @@ def without_quotations(
 
     Returns:
         The text without quotations; each quoted option is replaced by a private-use character.
+        Nothing if over two thirds quote the question, and fewer than 12 Chinese characters do not.
 
     Examples:
         >>> without_quotations("電車嘅花名係叮叮，因為佢響。", "電車嘅花名係咩？", ["叮叮", "纜車"])
@@ -102,7 +107,9 @@ def without_quotations(
         _mark(marks, folded, option, size, _AS_OPTION)
     if not any(marks):
         return text
-    return _unquoted(text, marks)
+    own = _unquoted(text, marks)
+    is_echo = marks.count(_AS_QUOTATION) > _MOST_QUOTED * len(text)
+    return "" if is_echo and len(_han(own)) < _LONG else own
 
 
 def _quoted_size(source: str) -> int:
@@ -264,8 +271,11 @@ def _is_telegram(
 
 
 def _joins_names(features: Sequence[str]) -> bool:
-    """Whether nearly all words that only Cantonese uses are the same word."""
-    most = max(Counter(features).values(), default=0)
+    """Whether the words that only Cantonese uses are nearly all the same, or only two words."""
+    counts = Counter(features)
+    if len(features) >= _MANY and len(counts) < 3:
+        return True
+    most = max(counts.values(), default=0)
     return len(features) >= _SEVERAL and most > _MOST_OF_ONE_WORD * len(features)
 
 

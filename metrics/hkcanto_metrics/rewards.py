@@ -67,6 +67,8 @@ _PART_OF_WORD = re.compile("[A-Z]?[a-z]{1,8}|[A-Z]{1,8}")
 _UNDERSCORE = re.compile(f"(?<=[{HAN}])_|_(?=[{HAN}])")
 # Invisible in HTML and Markdown.
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+# Displayed from right to left.
+_REVERSED = re.compile("\u202e[^\u202c\n]*")
 # The message keys to which chat templates move the reasoning.
 _REASONING_KEYS = ("reasoning_content", "reasoning", "thinking")
 
@@ -687,7 +689,8 @@ def _own_text(text: str, prompt: _Prompt) -> str:
     from hkcanto_metrics.constraints.reading import normalise
     from hkcanto_metrics.own_words import without_quotations
 
-    text = _LONG_WORD.sub(_divided, _UNDERSCORE.sub(" ", normalise(text)))
+    text = normalise(_REVERSED.sub("", text))
+    text = _LONG_WORD.sub(_divided, _UNDERSCORE.sub(" ", text))
     return without_quotations(text, prompt.question, prompt.options.values())
 
 

@@ -151,6 +151,8 @@ def test_lines_are_those_with_text() -> None:
     assert holds("lines", "```\n一\n```\n\n---\n**\n二", exactly=2)
     assert holds("paragraphs", "一\n \n二\n三", exactly=2)
     assert holds("title", "《一》\r\n二\r\n")
+    assert holds("title", "寫好咗：\n《一》\n二")
+    assert not holds("title", "一\n《二》")
     assert holds("paragraphs", "一\n二\n三", exactly=3)
 
 

@@ -455,6 +455,17 @@ def test_an_argument_may_end_in_a_part_of_an_option() -> None:
     assert cantonese_reward(["我揀佢行車嗰陣會叮叮聲。"], **columns) == [0.0]
 
 
+def test_an_echo_of_the_question_earns_nothing_and_a_discussion_of_it_does() -> None:
+    question = ["介紹一間你最鍾意去嘅茶餐廳同埋佢有乜嘢好食。"]
+    echo = (
+        "好呀，你想我介紹一間你最鍾意去嘅茶餐廳同埋佢有乜嘢好食，"
+        "咁我就介紹一間我最鍾意去嘅茶餐廳同埋佢有乜嘢好食喇。"
+    )
+    assert cantonese_reward([echo], question) == [0.0]
+    answer = "最鍾意去嘅茶餐廳喺我屋企樓下，個西多士炸到金黃色，食落外脆內軟。"
+    assert cantonese_reward([answer], question) == [1.0]
+
+
 def test_the_games_that_succeed_are_counted_on_the_page() -> None:
     text = (Path(__file__).parents[2] / "docs" / "rewards.md").read_text("utf-8")
     games = docs.games()
@@ -472,8 +483,8 @@ def test_an_answer_earns_by_what_it_says_itself() -> None:
         ("電車公司嘅綽號係叮叮。", 0.0),
         ("电车公司嘅绰号系叮叮。", 0.0),  # a quotation, although in Simplified script
         ("綽號梗係叮叮啦。", 0.0),
-        # Besides a sentence of 6 characters, as many neutral ones and 6 more earn reward.
-        ("佢哋返咗屋企。今日天氣晴朗，市民外出活動，公園遊人眾多，街道擠擁。", 18 / 28),
+        # Besides a sentence of 6 characters, 9 neutral ones and 6 more earn reward.
+        ("佢哋返咗屋企。今日天氣晴朗，市民外出活動，公園遊人眾多，街道擠擁。", 21 / 28),
         # Besides a clause of 6 characters, three times as many neutral ones and 12 more do.
         (f"佢哋返咗屋企，{'，'.join(NEUTRAL)}。", (6 * 4 + 12) / 54),
         (

@@ -372,7 +372,7 @@ def quoted(
 def title(
     answer: str, *, marks: Literal["《》", "〈〉", "【】", "「」", "<<>>"] = "《》"
 ) -> bool:
-    """The first line is a title between marks, with text below it.
+    """A line is a title between marks, with text below it.
 
     Args:
         answer: The answer.
@@ -385,12 +385,12 @@ def title(
         >>> title("# 《夜船》\\n風好大。"), title("《夜船》講一個水手。")
         (True, False)
     """
-    first, *rest = reading.lines_of(answer) or [""]
+    lines = reading.lines_of(answer)
     half = len(marks) // 2
     opening = marks[:half]
     closing = marks[half:]
-    match = re.fullmatch(f"{opening}[^{marks}]+{closing}", first)
-    return bool(rest and match)
+    pattern = re.compile(f"{opening}[^{marks}]+{closing}")
+    return any(map(pattern.fullmatch, lines[:-1]))
 
 
 def headings(answer: str, *, level: Level | None = None) -> Count:
