@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 from typer.testing import CliRunner
 
 from hkcanto_tasks.cli import app
+from hkcanto_tasks.results.reports.any_logs import AnyLog, AnyResponse
 
 from .harness_runs import AnsweringLM, answering_model, run_inspect, run_lm_eval
 
@@ -281,3 +283,16 @@ def test_thinking_in_only_one_log_is_named(
     new.write_text(json.dumps(results), "utf-8")
     said = " ".join(hkcanto("compare", old, new, "--any").output.split())
     assert "the logs also differ in enable_thinking" in said
+
+
+def test_a_figure_that_a_response_lacks_is_not_a_number() -> None:
+    responses = [
+        AnyResponse("1", "?", "", {"acc,none": 1.0}),
+        AnyResponse("2", "!", "", {"acc,none": 0.0, "f1,none": 0.5}),
+    ]
+    log = AnyLog("sums", Path(), responses, {}, {}, {"acc": True, "loss": False})
+    assert log.figures == ["acc,none", "f1,none"]
+    assert log.values("acc,none") == [1.0, 0.0]
+    assert log.values("f1,none") == pytest.approx([math.nan, 0.5], nan_ok=True)
+    higher = [log.is_higher_better(name) for name in ("acc,none", "loss", "f1,none")]
+    assert higher == [True, False, None]
