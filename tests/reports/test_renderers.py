@@ -705,6 +705,21 @@ def test_a_difference_that_may_be_chance_is_pale() -> None:
     assert pale == [False, True, False, True, True]
 
 
+def test_a_share_that_may_be_zero_or_a_gain_without_interval_is_not_pale() -> None:
+    share = [TableColumn("Task"), TableColumn("Unread", "percent", drawn=True)]
+    plotted = plot(
+        TableBlock("unread", "", share, [TableRow(["Law", Estimate(0.1, 0.0, 0.2, 9)])])
+    )
+    assert plotted is not None
+    assert [mark.pale for (mark,) in plotted.rows] == [False]
+    gain = [TableColumn("Task"), TableColumn("Gain", "points", drawn=True)]
+    for low, high in ((None, None), (-0.1, None), (None, 0.3)):
+        row = TableRow(["Law", Estimate(0.1, low, high, 9)])
+        plotted = plot(TableBlock("pairs", "", gain, [row]))
+        assert plotted is not None
+        assert [mark.pale for (mark,) in plotted.rows] == [False]
+
+
 def test_a_page_of_a_matrix_has_ties_doubts_and_the_task_in_each_cell() -> None:
     column = TableColumn("Law", "percent", "", False, under="5-shot", strip=True)
     rows = [

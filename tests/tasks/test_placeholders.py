@@ -58,6 +58,12 @@ def test_every_text_of_a_prompt_is_filled_for_its_row(quiz: Quiz) -> None:
     ]
 
 
+def test_an_instruction_of_other_kinds_shows_a_column_too(quiz: Quiz) -> None:
+    row = {"question": "幾多？", "answer": "7", "task": "計一計"}
+    quiz("", row, question="{question}", system="{task}：{{x}}", kind="number")
+    assert prompts() == ["計一計：{x}幾多？"]
+
+
 def test_every_kind_shows_a_column(quiz: Quiz) -> None:
     for kind, row, question, more in (
         ("number", {"question": "幾多？", "answer": "7"}, "{question}", ""),
