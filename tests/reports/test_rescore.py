@@ -7,10 +7,12 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from io import StringIO
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 from rich.console import Console
 from typer.testing import CliRunner, Result
@@ -669,6 +671,27 @@ def test_a_reader_reads_what_the_rules_leave_unread(
     assert run.items.values["acc_reread"].sum() == right
     shares = {name: run.items.values[name].sum() for name in ("read", "forced", "none")}
     assert shares == {"read": 6, "forced": 5, "none": 0}
+
+
+def test_an_answer_that_the_reader_cannot_be_asked_about_has_no_second_look(
+    law: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = count()
+
+    def say(_: str) -> str:
+        if next(calls) == 0:
+            raise ConnectionResetError  # without a text
+        return "B）"
+
+    reader = answering_model(say)
+    monkeypatch.setattr("hkcanto.model_calls.get_model", lambda _: reader)
+    file = write_jsonl(tmp_path / "a.jsonl", law)
+    task = ("--task", "hkcanto_law")
+    said = rescored(file, *task, "--reader", "mockllm/reader", to=tmp_path / "new")
+    assert "read 4 of 5 answers that the rules left unread; 1 could not be" in said
+    (run,) = read_runs(tmp_path / "new")
+    for name in ("acc_reread", "read", "forced", "none"):
+        assert np.isnan(run.items.values[name]).sum() == 1
 
 
 def test_a_terminal_shows_how_many_answers_the_reader_has_read(

@@ -93,6 +93,7 @@ def test_a_misspelt_variable_is_named_and_no_known_one(
     warn_once.cache_clear()
     monkeypatch.setenv("HKCANTO_REVISION_TMMLUPLUS", "v1.0")
     monkeypatch.setenv("HKCANTO_REVISION_TMMLUPLUS_COT", "main")
+    monkeypatch.setenv("HKCANTO_REVISION_GSM8K_CANTONESE", "main")  # of a public set
     monkeypatch.setenv("HKCANTO_TEST_ANYTHING", "1")
     monkeypatch.setenv("HKCANTO_REVISION_TMMLUPLUSS", "v1.0")
     monkeypatch.setenv("ANOTHER_PACKAGES", "1")
@@ -102,7 +103,8 @@ def test_a_misspelt_variable_is_named_and_no_known_one(
     (warning,) = [text for text in named if "TMMLUPLUS" in text]
     assert warning.startswith("HKCANTO_REVISION_TMMLUPLUSS is set, but nothing reads")
     assert "HKCANTO_REVISION_TMMLUPLUS?" in warning
-    assert not [text for text in named if "TEST_" in text or "PACKAGES" in text]
+    known = ("TEST_", "PACKAGES", "GSM8K")
+    assert not [text for text in named if any(name in text for name in known)]
 
 
 def test_reasoning_is_looked_for_in_its_own_data_set_alone(
