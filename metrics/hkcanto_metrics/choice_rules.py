@@ -164,10 +164,10 @@ def marked_one(view: Statements) -> Decision | None:
         A. 大嶼山 147⏎B. 南丫島 14⏎C. 長洲 2.5 ✓⏎D. 坪洲 1 → C
         (Which island is NOT large?) A ✓ large⏎B ✓ large⏎C ✗ small⏎D ✓ large → C
     """
+    if not SAYS["ticks"].search(view.text) or SAYS["truth"].search(view.shown.denied):
+        return None
     marks = _item_marks(view)
-    if len(marks) < max(3, len(view.shown.texts)) or SAYS["truth"].search(
-        view.shown.denied
-    ):
+    if len(marks) < max(3, len(view.shown.texts)):
         return None
     every = [*marks.values()]
     for letter, mark in marks.items():
@@ -392,9 +392,10 @@ def eliminated(view: Statements) -> Decision | None:
 
 def _excepted(view: Statements) -> Mention | None:
     """The only option that a response names, if it says that all but this one are wrong."""
+    if view.shown.denied or len(letters_of(view.mentions)) != 1:
+        return None
     but = SAYS["all_but_wrong"].search(view.text)
-    letters = letters_of(view.mentions)
-    if not but or view.shown.denied or len(letters) != 1:
+    if not but:
         return None
     inside = view.mentions_between(but.start(), but.end())
     return inside[0] if inside else None

@@ -263,11 +263,6 @@ class Statements:
         if mention.lettered or SAYS["yes_or_no"].fullmatch(name):
             return True
         start, end = mention.sentence
-        following = self.mentions_between(mention.end, end)[:1]
-        if any(other.stance == REFUTED for other in following):
-            return True  # bamboo and not pine
-        if self.is_fulfilled(mention):
-            return True
         before = SAYS["comma"].split(self.text[start : mention.start])[-1]
         if SAYS["settles"].search(before) and self.text[mention.end :][:1] != " ":
             return True
@@ -282,7 +277,10 @@ class Statements:
         words = words_of(re.sub("[A-Z][a-z]+", " ", rest))
         if not any(word.isascii() in languages for word in words):
             return True
-        return bool(words_of(rest) & self.shown.words)
+        if words_of(rest) & self.shown.words or self.is_fulfilled(mention):
+            return True
+        following = self.mentions_between(mention.end, end)[:1]
+        return any(other.stance == REFUTED for other in following)  # C and not B
 
     def is_fulfilled(self, mention: Mention) -> bool:
         """Whether a sentence ends with saying that an option is what the question asks for."""
@@ -584,14 +582,15 @@ def set_apart(words: Words) -> int | None:
         (Which island is the smallest?) 長洲 is smaller than 大嶼山, 南丫島 and 坪洲. → C
         (邊個島冇車？) 長洲冇車，唔似大嶼山、南丫島同坪洲。 → C
     """
-    view, start = words.view, words.mention.end
-    others = view.mentions_between(start, words.mention.sentence[1])
-    if view.shown.denied or not others:
+    view = words.view
+    apart = SAYS["set_apart"].match(words.rest)
+    if not apart or view.shown.denied:
         return None
-    if letters_of(others) | words.mention.letters < view.shown.texts.keys():
+    start, end = words.mention.end, words.mention.sentence[1]
+    others = letters_of(view.mentions_between(start + apart.end(), end))
+    if others != view.shown.texts.keys() - words.mention.letters:
         return None
-    apart = SAYS["set_apart"].fullmatch(view.text, start, others[0].start)
-    if not apart or words.mention.letters & letters_of(others):
+    if view.mentions_between(start, start + apart.end()):
         return None
     degree = apart["degree"]
     return None if degree and f"{degree}est" not in view.shown.asked else AFFIRMED
@@ -616,8 +615,8 @@ def fulfilled(words: Words) -> int | None:
         (邊個係離島？) 第三個喺海中心，冇橋到，所以係離島。 → C
         (Which island is car-free?) 長洲 has narrow lanes, so it is car-free. → C
     """
-    lead = SAYS["remark"].sub("", f"{words.lead.strip().lower()} ").strip(AROUND)
-    if words.view.shown.denied or lead:
+    lead = words.lead.strip(AROUND).lower()
+    if words.view.shown.denied or lead not in ("", "the", "a", "an"):
         return None
     return AFFIRMED if words.view.is_fulfilled(words.mention) else None
 

@@ -187,15 +187,16 @@ def _read(
     if len(names) == 2:
         coded = _without_denials(coded)
     coded = _without_lists(_OLD_LABEL.sub(r"\1", coded), len(names))
-    denied = _denied_labels(coded)
+    every = coded
     if len(names) > 2:
         coded = _NONE_OF.sub(" ", coded)
     named = _named_labels(coded)
-    if not named and len(denied) == len(names) - 1 > 1:
-        left = {*range(len(names))} - denied
+    left = set() if named else {*range(len(names))} - _denied_labels(every)
+    if len(left) == 1 and len(names) > 2:
         return LabelReading(names[left.pop()], "eliminated")
     if not named and not is_translated:
-        return _read(answer, _translated(labels), True)
+        shown = tuple((name, *words) for name, words in labels.items())
+        return _read(answer, _translated(shown), True)
     if not named:
         return _read_auxiliary(answer, names)
     if len(named) == 1:
@@ -210,11 +211,12 @@ def _read(
     return LabelReading(names[settled], "settled")
 
 
-def _translated(labels: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+@lru_cache(maxsize=256)
+def _translated(labels: Sequence[Sequence[str]]) -> dict[str, list[str]]:
     """The labels with the other language's words for them, unless another label has these."""
-    own = {label: {*map(same_word, [label, *words])} for label, words in labels.items()}
+    own = {label: {*map(same_word, [label, *words])} for label, *words in labels}
     taken = set().union(*own.values())
-    translated = {label: [*words] for label, words in labels.items()}
+    translated = {label: [*words] for label, *words in labels}
     for label, words in own.items():
         for row in _TRANSLATIONS:
             if not words.isdisjoint(map(same_word, row)):
@@ -462,7 +464,8 @@ def _denial(
     end: int,
 ) -> re.Match[str] | None:
     """Return the negation that ends a part of a text, before a label or labels joined by "or"."""
-    joined = _OR_AFTER_LABEL.search(coded, start, end)
+    near = max(start, end - _LONGEST_NEGATION)
+    joined = _OR_AFTER_LABEL.search(coded, near, end)
     if joined:
         end = joined.start()
     return _NEGATION.search(coded, max(start, end - _LONGEST_NEGATION), end)

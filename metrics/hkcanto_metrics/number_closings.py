@@ -474,8 +474,7 @@ class Closings(NumberText):
         if converted := self._search("in_unit", near, number.start):
             form = rf"(?:to|in) {converted['unit']}(?![a-z])"
             return bool(re.search(form, self._asked.ending, re.IGNORECASE))
-        line = self._search("label_of_line", near, number.start)
-        label = _subjects(line["label"]) if line else set()
+        label = self._label(near, number)
         if label:
             return label <= _subjects(self._asked.clause)
         named = self._search("superlative_is", near, number.start)
@@ -483,6 +482,13 @@ class Closings(NumberText):
         if not named:
             return False
         return wanted == {*SAYS["superlative"].findall(named[0])}
+
+    def _label(self, near: int, number: Result) -> set[str]:
+        """The words of the label before a number in its line or clause: "Total: 88"."""
+        if not self._text[near : number.start].rstrip().endswith(":"):
+            return set()
+        line = self._search("label_of_line", near, number.start)
+        return _subjects(line["label"]) if line else set()
 
     def _is_of_other(self, number: Result) -> bool:
         """Whether a number is said of something other than what the question asks for."""

@@ -55,6 +55,7 @@ class Asked:
         things: the English words after "how many".
         clause: the words that ask for it.
         ending: its end.
+        is_signed: whether it says which case is negative.
         is_total: whether it asks for a sum.
         is_left: whether it asks for what is left.
         is_future: whether it asks for what will be.
@@ -74,6 +75,7 @@ class Asked:
     things: str = ""
     clause: str = ""
     ending: str = ""
+    is_signed: bool = False
 
     def names_other(
         self,
@@ -105,6 +107,7 @@ def asked_for(question: str) -> Asked:
     clauses = closing.split(",")
     clause = next(filter(SAYS["gap"].search, clauses), clauses[-1])
     named = SAYS["unit_at_end"].search(question)
+    is_signed = bool(SAYS["negative_case"].search(question))
     if not gaps:
         return Asked(
             given,
@@ -112,6 +115,7 @@ def asked_for(question: str) -> Asked:
             clause=clause,
             ending=closing,
             is_share=bool(named and SAYS["share"].search(named[0])),
+            is_signed=is_signed,
             units=_units_from(named["unit"]) if named else None,
         )
     gap = gaps[-1]
@@ -131,6 +135,7 @@ def asked_for(question: str) -> Asked:
         is_total=bool(SAYS["total"].search(question[-_END:])),
         is_left=bool(SAYS["left"].search(ending)),
         is_future=bool(SAYS["future"].search(clause)),
+        is_signed=is_signed,
         units=_units_from(named["unit"] if named else question[gap.start("after") :]),
         things=""
         if SAYS["auxiliary"].match(things) or "many" not in gap[0]

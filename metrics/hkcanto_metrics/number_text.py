@@ -165,9 +165,10 @@ class NumberText:
         Examples:
             (What is the balance, negative if owed?) She owes $35. → -35
         """
+        if not self._asked.is_signed:
+            return False
         near = max(0, match.start() - LINE)
-        is_declared = SAYS["negative_case"].search(self._asked.text)
-        return bool(is_declared and self._search("owed", near, match.start()))
+        return bool(self._search("owed", near, match.start()))
 
     def _is_other_share(self, match: re.Match[str], near: int) -> bool:
         """Whether a number is a percentage, and the question asks for something else.
@@ -235,9 +236,9 @@ class NumberText:
     def _is_bracketed(self, start: int, end: int) -> bool:
         """Whether a whole sentence after another one is in brackets, and concludes nothing."""
         sentence = self._text[start:end].strip()
-        is_inside = sentence[:1] == "(" and sentence[-1:] == ")"
-        is_later = start > self._start and not self._search("conclusion", start, end)
-        return is_inside and is_later
+        if start <= self._start or not (sentence[:1] == "(" and sentence[-1:] == ")"):
+            return False
+        return not self._search("conclusion", start, end)
 
     def _is_contrary(self, start: int, end: int) -> bool:
         """Whether a sentence is about a case with numbers that nothing before it has.

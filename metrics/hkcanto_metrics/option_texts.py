@@ -76,7 +76,8 @@ def _forms(text: str) -> set[str]:
     lower = text.lower()
     bare = SAYS["remark"].sub("", lower).strip(EDGE)
     others = [bare, re.sub(r"\d+", _in_han, lower)]
-    others.append(re.sub(r"(?<=\d),(?=-?\d)", ", ", lower))  # (4, 3)
+    if "," in lower:
+        others.append(re.sub(r"(?<=\d),(?=-?\d)", ", ", lower))  # (4, 3)
     name = _NAME.fullmatch(text)
     if name:
         others.append(name[1].lower())
