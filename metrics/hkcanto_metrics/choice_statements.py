@@ -277,10 +277,14 @@ class Statements:
         words = words_of(re.sub("[A-Z][a-z]+", " ", rest))
         if not any(word.isascii() in languages for word in words):
             return True
-        if words_of(rest) & self.shown.words or self.is_fulfilled(mention):
+        return bool(words_of(rest) & self.shown.words) or self._is_settled(mention)
+
+    def _is_settled(self, mention: Mention) -> bool:
+        """Whether a sentence says that an option is what is asked for, or "C and not B"."""
+        if self.is_fulfilled(mention):
             return True
-        following = self.mentions_between(mention.end, end)[:1]
-        return any(other.stance == REFUTED for other in following)  # C and not B
+        following = self.mentions_between(mention.end, mention.sentence[1])[:1]
+        return any(other.stance == REFUTED for other in following)
 
     def is_fulfilled(self, mention: Mention) -> bool:
         """Whether a sentence ends with saying that an option is what the question asks for."""

@@ -343,17 +343,20 @@ def _reading(statement: str, start: int, heading: str, *, is_item: bool) -> _Rea
     reading = rest[: min(match.start() for match in ends if match)]
     tokens = _TOKEN.findall(_first_of_two(reading))
     is_explained = prose is not None and len(tokens) < _FEWEST_BEFORE_PROSE
-    # 拼音 names any romanisation; that of Mandarin has syllables that Cantonese lacks.
-    is_foreign = "拼音" in label and not all(map(is_valid, tokens))
     is_draft = _DRAFT.match(label) is not None
     is_open = _is_open(before, reading)
-    is_note = is_draft or is_open or is_explained or is_foreign
+    is_note = is_draft or is_open or is_explained or _is_foreign(label, tokens)
     is_note |= bool(_NOTE.match(label) or _ALSO_READ.search(before))
     is_whole = bool(_WHOLE.match(label) or _CORRECTED.search(label))
     is_partial = is_open or _PARTIAL.search(label) is not None
     return _Reading(
         tokens, is_note, is_whole, is_item, is_labelled, is_draft, is_partial
     )
+
+
+def _is_foreign(label: str, tokens: list[str]) -> bool:
+    """Whether a label says 拼音, any romanisation, of syllables that Cantonese lacks."""
+    return "拼音" in label and not all(map(is_valid, tokens))
 
 
 def _is_open(before: str, reading: str) -> bool:

@@ -199,10 +199,15 @@ def _read(
         return _read(answer, _translated(shown), True)
     if not named:
         return _read_auxiliary(answer, names)
-    if len(named) == 1:
-        if _is_disowned(coded, len(names)) or _breaks_off(coded):
-            return LabelReading(None, "none: no label")
-        return LabelReading(names[named.pop()], "named")
+    if len(named) > 1:
+        return _read_several(coded, names)
+    if _is_disowned(coded, len(names)) or _breaks_off(coded):
+        return LabelReading(None, "none: no label")
+    return LabelReading(names[named.pop()], "named")
+
+
+def _read_several(coded: str, names: Sequence[str]) -> LabelReading:
+    """Read the label that a text settles on, of several that it names."""
     settled = _first_sentence(coded)
     if settled is None:
         settled = _settled_label(coded, len(names))
