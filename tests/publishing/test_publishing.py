@@ -141,7 +141,9 @@ def test_a_record_names_each_figure(quiz_logs: Path, tmp_path: Path) -> None:
     assert results["acc"]["source_data"]["hf_repo"] == "org/quiz"
     assert results["acc"]["generation_config"]["generation_args"]["temperature"] == 0
     assert record["source_metadata"]["source_organization_name"] == "A Lab"
-    assert record["model_info"]["inference_engine"] == {"name": "transformers"}
+    model = record["model_info"]
+    assert (model["id"], model["developer"]) == ("org/model-7b", "org")
+    assert model["inference_engine"] == {"name": "transformers"}
 
 
 @pytest.mark.usefixtures("hub")

@@ -28,7 +28,13 @@ from hkcanto_tasks.results.reports.renderers.formatting import (
     shown,
     value_text,
 )
-from hkcanto_tasks.results.reports.renderers.plots import Mark, _axis, plot, strips
+from hkcanto_tasks.results.reports.renderers.plots import (
+    Mark,
+    _axis,
+    _ticks,
+    plot,
+    strips,
+)
 from hkcanto_tasks.results.reports.renderers.terminal import show
 from hkcanto_tasks.results.statistics.intervals import UNSEEN, Estimate
 
@@ -745,3 +751,9 @@ def test_an_axis_ends_at_its_numbers_and_has_equal_ones_in_its_middle() -> None:
     assert _axis([4.0, 4.0]) == (2.0, 6.0)
     assert _axis([-4.0]) == (-6.0, -2.0)
     assert _axis([0.0]) == (-0.5, 0.5)
+
+
+def test_an_axis_has_three_ticks_or_a_few_more_at_round_numbers() -> None:
+    assert _ticks(0, 100) == [0, 50, 100]
+    assert _ticks(0, 60) == [0, 25, 50]
+    assert _ticks(0, 30) == [0, 10, 20, 30]
