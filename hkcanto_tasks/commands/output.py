@@ -254,5 +254,5 @@ def progress(label: str = "Reading logs") -> Iterator[Callable[[int, int], None]
     """
     is_hidden = not err.is_terminal
     with Progress(console=err, transient=True, disable=is_hidden) as bar:
-        task = bar.add_task(label, total=None)
+        task = bar.add_task(spoken(label), total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..messages import say, spoken
 from .console import echo, err
 from .output import (
     ALONE,
@@ -78,7 +79,10 @@ def report(
         write(summary, output, form, full=full, logs=runs or ())
         if form == "csv":  # CSV has only figures
             for log in read.skipped:
-                echo(f"Not read: {log.path}: {log.reason}", to_err=True)
+                unread_log = say(
+                    "Not read: {log}: {reason}", log=log.path, reason=log.reason
+                )
+                echo(spoken(unread_log), to_err=True)
 
 
 def _refuse_contradictions(
@@ -104,13 +108,18 @@ def _print_unread(runs: "Sequence[Run]") -> None:
 
     for run in runs:
         for group in unread_responses(run):
-            echo(
-                f"{run.label} on {run.task}: {group.reason}, {group.number:,} responses"
+            title = say(
+                "{model} on {task}: {reason}, {number:,} responses",
+                model=run.label,
+                task=run.task,
+                reason=say(group.reason),
+                number=group.number,
             )
+            echo(spoken(title))
             for item_id, response in group.examples:
                 text = " ".join(response.split())
                 shown = f"… {text[-_LONGEST:]}" if len(text) > _LONGEST else text
-                echo(f"  {item_id}: {shown or '(empty)'}")
+                echo(f"  {item_id}: {shown or spoken('(empty)')}")
 
 
 def _print_best(runs: "Sequence[Run]", *, alone: bool) -> None:

@@ -33,12 +33,21 @@ from hkcanto_tasks.results import logs, reports
 from hkcanto_tasks.results.frames import JUDGED, Runs
 from hkcanto_tasks.results.published import published_tables
 from hkcanto_tasks.results.reports import compare as comparing
+from hkcanto_tasks.results.reports import dress
+from hkcanto_tasks.results.reports.any_logs import (
+    _UNKNOWN,
+    AnyLog,
+    AnyResponse,
+    report_of_tests,
+    tests_of,
+)
 from hkcanto_tasks.results.reports.blocks import Report
 from hkcanto_tasks.results.reports.renderers import render
 from hkcanto_tasks.results.reports.renderers.language import translated
 from hkcanto_tasks.results.reports.renderers.terminal import show
 from hkcanto_tasks.results.reports.summary import build_report
 from hkcanto_tasks.results.runs import Run
+from hkcanto_tasks.results.statistics.matching import Resampling
 from hkcanto_tasks.tasks import task_as_run
 
 from ..scripts import load_script
@@ -144,9 +153,44 @@ def comparisons() -> Iterator[Report]:
     yield compared([base, other], allowed=["shots"])
 
 
+def of_other_tasks() -> Report:
+    """Return the comparison of two logs of a task that is not ours."""
+    logs_of_task = []
+    for score, prompt in ((1.0, "a"), (0.0, "b")):
+        responses = [
+            AnyResponse(
+                str(n), f"text {n} {prompt * (n > 8)}", prompt, {"acc": n % 2 or score}
+            )
+            for n in range(9)
+        ]
+        responses.append(AnyResponse(prompt, prompt, prompt, {"acc": 1.0}))
+        log = AnyLog("sums", Path(prompt), responses, {}, {"limit": prompt})
+        logs_of_task.append({"sums": log, prompt: log})
+    resampling = Resampling(1, 100)
+    tests, warnings = tests_of(*logs_of_task, None, resampling)
+    return report_of_tests(tests, NAMES[:2], [*warnings, _UNKNOWN], resampling, "sums")
+
+
+def dressed() -> Report:
+    """Return the comparison of two models on the same items in two languages."""
+    runs = list[Run]()
+    for place, name in enumerate(NAMES[:2]):
+        for task, correct in (
+            ("hkcanto_mmlu_yue", 30),
+            ("hkcanto_mmlu_en", 50 + place),
+        ):
+            ids = [f"{task}/anatomy/{n}" for n in range(60)]
+            values = {"acc": np.arange(60) < correct}
+            subjects = ["anatomy"] * 60
+            runs.append(a_run(task, values, label=name, ids=ids, subjects=subjects))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dress, "read_runs", lambda *_, **__: Runs(runs, ()))
+        return dress.compare_dresses(NAMES[:2], ["hkcanto_mmlu_yue", "hkcanto_mmlu_en"])
+
+
 @cache
 def made() -> list[Report]:
-    return [*reported(), *comparisons()]
+    return [*reported(), *comparisons(), of_other_tasks(), dressed()]
 
 
 # ---------------------------------------------------------------- the catalogue
@@ -170,7 +214,8 @@ class Recording(NullTranslations):
 
 def data() -> set[str]:
     """Return the texts of reports that are data: models, tasks, columns of papers."""
-    texts = {*NAMES, "mine", "HKMMLU", "TMMLU+"}
+    texts = {*NAMES, "mine", "sums", "HKMMLU", "TMMLU+"}
+    texts |= {"hkcanto_mmlu_yue", "hkcanto_mmlu_en"}
     for table in published_tables():
         texts.update(column.name for column in table.columns)
         texts.add(table.protocol)
@@ -199,7 +244,8 @@ def texts_of_code() -> set[str]:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 texts.add(node.value)
-                texts.add(node.value.removeprefix("none: ").capitalize())
+                reason = node.value.removeprefix("none: ")
+                texts |= {reason, reason.capitalize()}
     for module in pkgutil.walk_packages(reports.__path__, f"{reports.__name__}."):
         names = vars(importlib.import_module(module.name))
         texts.update(value for value in names.values() if isinstance(value, str))

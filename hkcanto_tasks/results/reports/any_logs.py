@@ -18,6 +18,7 @@ import numpy as np
 
 from ...errors import ComparisonError, LogError
 from ...figures import Figure
+from ...messages import joined, say
 from ..logs import argument, logs_in
 from ..logs.inspect import head_and_samples
 from ..logs.items import UNREADABLE, decode, reason
@@ -175,9 +176,8 @@ def compare_any(
     resampling = Resampling(seed, resamples)
     tests, warnings = tests_of(logs_a, logs_b, metric, resampling)
     warnings = [*problems_a, *problems_b, *warnings, _UNKNOWN]
-    return report_of_tests(
-        tests, names, warnings, resampling, f"{names[1]} against {names[0]}"
-    )
+    title = joined(" against ", reversed(names))
+    return report_of_tests(tests, names, warnings, resampling, title)
 
 
 def tests_of(
@@ -194,15 +194,17 @@ def tests_of(
     common = logs_a.keys() & logs_b.keys()
     tests = list[AnyTest]()
     notes = list[str]()
-    refused = [f"{task}: no partner." for task in logs_a.keys() ^ logs_b.keys()]
+    alone = logs_a.keys() ^ logs_b.keys()
+    refused = [say("{task}: no partner.", task=task) for task in alone]
     for task in common:
         try:
             test = _test(logs_a[task], logs_b[task], metric, resampling, len(common))
         except ComparisonError as error:
-            refused.append(f"{task}: {error}")
+            refused.append(say("{run}: {note}", run=task, note=error.args[0]))
         else:
             tests.append(test)
-            notes += [f"{task}: {remark}" for remark in test.remarks]
+            for remark in test.remarks:
+                notes.append(say("{run}: {note}", run=task, note=remark))
     if not tests:
         raise ComparisonError("\n".join(["nothing to compare.", *sorted(refused)]))
     tests.sort(key=lambda test: (test.effect.p_value, test.task))
@@ -223,7 +225,13 @@ def report_of_tests(
     return report_of(
         [_results(pairs, names, warnings), *further],
         title,
-        [f"Random numbers: seed {seed}, {resamples:,} exchanges."],
+        [
+            say(
+                "Random numbers: seed {seed}, {resamples:,} exchanges.",
+                seed=seed,
+                resamples=resamples,
+            )
+        ],
         {"comparisons": [_record(test) for test in tests]},
         lambda: map(_csv_row, tests),
     )
@@ -280,13 +288,17 @@ def _test(
     name = _tested_figure(a, b, metric)
     matched = _matched(a, b)
     if not matched.pairs:
-        raise ComparisonError("the logs have no item (question and answer) in common")
+        raise ComparisonError(
+            say("the logs have no item (question and answer) in common")
+        )
     values = np.array(
         [[side.values.get(name, nan) for side in pair] for pair in matched.pairs]
     )
     known = ~np.isnan(values).any(axis=1)
     if not known.any():
-        raise ComparisonError(f"no item has a value of {name} in both logs")
+        raise ComparisonError(
+            say("no item has a value of {figure} in both logs", figure=name)
+        )
     ids = np.array([first.item_id for first, _ in matched.pairs])
     figure = _figure(name, a, values[known])
     paired = _paired(figure, values[known], ids[known], resampling)
@@ -320,7 +332,11 @@ def _tested_figure(
     listed = ", ".join(names)
     if name not in names:
         raise ComparisonError(
-            f"no figure {name!r} of items in both logs; there are: {listed or 'none'}"
+            say(
+                "no figure {figure!r} of items in both logs; there are: {figures}",
+                figure=name,
+                figures=listed or say("none"),
+            )
         )
     for log in (a, b):
         reported = log.reported.get(name)
@@ -333,9 +349,15 @@ def _tested_figure(
         ):
             continue
         raise ComparisonError(
-            f"{name} is {reported:.6g} in {log.path}, but the mean of its items is "
-            f"{mean:.6g}: it is not a mean, so its items cannot be tested. Choose another "
-            f"(--metric): {listed}"
+            say(
+                "{figure} is {reported:.6g} in {log}, but the mean of its items is {mean:.6g}: it is not "
+                "a mean, so its items cannot be tested. Choose another (--metric): {figures}",
+                figure=name,
+                reported=reported,
+                log=log.path,
+                mean=mean,
+                figures=listed,
+            )
         )
     return name
 
@@ -369,28 +391,39 @@ def _remarks(
     """Say how items were matched, what is left out, and how else the logs differ."""
     pairs = matched.pairs
     if _are_copies(a.path, b.path):
-        yield "both are the same log, or copies of it"
+        yield say("both are the same log, or copies of it")
     if matched.changed is not None:
-        yield (
-            f"matched by id; {matched.changed:,} of {len(a.responses):,} texts differ "
-            "between the logs"
+        yield say(
+            "matched by id; {number:,} of {total:,} texts differ between the logs",
+            number=matched.changed,
+            total=len(a.responses),
         )
     if matched.unmatched:
-        yield (
-            f"{matched.unmatched:,} responses are to items of only one log, and are "
-            "left out"
+        yield say(
+            "{number:,} responses are to items of only one log, and are left out",
+            number=matched.unmatched,
         )
     if missing:
-        yield f"{missing:,} responses are left out, because a log has no value for them"
+        yield say(
+            "{number:,} responses are left out, because a log has no value for them",
+            number=missing,
+        )
     if a.is_higher_better(name) is None:
-        yield f"the log does not say whether a higher {name} is better; taken as better"
+        yield say(
+            "the log does not say whether a higher {figure} is better; taken as better",
+            figure=name,
+        )
     prompts = sum(first.prompt_hash != second.prompt_hash for first, second in pairs)
     if prompts:
-        yield f"{prompts:,} of {len(pairs):,} prompts differ between the logs"
+        yield say(
+            "{number:,} of {total:,} prompts differ between the logs",
+            number=prompts,
+            total=len(pairs),
+        )
     keys = sorted(a.settings.keys() | b.settings.keys())
     unlike = [key for key in keys if a.settings.get(key) != b.settings.get(key)]
     if unlike:
-        yield f"the logs also differ in {', '.join(unlike)}"
+        yield say("the logs also differ in {settings}", settings=joined(", ", unlike))
 
 
 def _are_copies(a: Path, b: Path) -> bool:
@@ -447,7 +480,10 @@ def _logs(path: Path) -> tuple[dict[str, AnyLog], list[str]]:
         try:
             tasks = [*_lm_eval_logs(file)] if is_lm_eval else [_inspect_log(file)]
         except UNREADABLE as error:
-            problems.append(f"{file} is left out: {reason(error)}.")
+            problem = say(
+                "{file} is left out: {reason}.", file=file, reason=reason(error)
+            )
+            problems.append(problem)
             continue
         if twice := ", ".join(sorted({log.task for log in tasks} & logs.keys())):
             raise LogError(f"{path} has several logs of {twice}. Give the file of one.")

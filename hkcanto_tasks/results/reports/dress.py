@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import ComparisonError, OptionError
+from ...messages import joined, say
 from ..logs import read_runs
 from ..runs import Run
 from ..statistics.intervals import Estimate, paired_mean_interval
@@ -76,7 +77,7 @@ def compare_dresses(
     blocks = [*_blocks(models, effects, tasks)]
     return report_of(
         [Section("The same items in two dresses", blocks, "dress", is_summary=True)],
-        title=f"{tasks[0]} and {tasks[1]}",
+        title=joined(" and ", tasks),
         footer=footer_of([run for model in models for run in model.runs]),
         records={"dresses": [*map(_record, models, effects)]},
     )
@@ -126,10 +127,11 @@ def _blocks(
         yield Note(verdict(pair, tasks), "verdict")
     for model in models:
         for remark in _remarks(model):
-            yield Note(f"{model.label}: {remark}", "warning")
+            text = say("{run}: {note}", run=model.label, note=remark)
+            yield Note(text, "warning")
     for pair in pairs:
         if pair.unread:
-            yield Note(" · ".join(no_verdict(pair.unread)), "warning")
+            yield Note(joined(" · ", no_verdict(pair.unread)), "warning")
     read = [pair for pair in pairs if not pair.unread]
     yield effects_table("dress", "Model by model", read, tasks)
     yield _drops_table(models, tasks)
@@ -138,12 +140,19 @@ def _blocks(
 def _drops_table(models: Sequence[_Dressed], tasks: Sequence[str]) -> Block:
     """Return the differences of the changes of two models each."""
     drops = [
-        (f"{b.label} against {a.label}", _difference(a, b))
+        (
+            say("{model} against {other}", model=b.label, other=a.label),
+            _difference(a, b),
+        )
         for a, b in combinations(models, 2)
     ]
     figure = models[0].items.figure
     _, points = display_units(figure)
-    about = f"Change from {tasks[0]} to {tasks[1]} of the one minus that of the other."
+    about = say(
+        "Change from {task} to {other} of the one minus that of the other.",
+        task=tasks[0],
+        other=tasks[1],
+    )
     columns: list[Any] = [
         (TableColumn("Models"), lambda drop: drop[0]),
         (
@@ -185,12 +194,19 @@ def _remarks(model: _Dressed) -> Iterator[str]:
     for run in model.runs:
         without = len(run.items) - len(model.keys)
         if without:
-            yield (
-                f"{without:,} of {len(run.items):,} items of {run.task} have no partner with the same "
-                "answer, and are left out"
+            yield say(
+                "{number:,} of {total:,} items of {task} have no partner with the same answer, and are "
+                "left out",
+                number=without,
+                total=len(run.items),
+                task=run.task,
             )
     if first.signature.shots != second.signature.shots:
-        yield f"{first.signature.shots} and {second.signature.shots} shots differ, too"
+        yield say(
+            "{shots} and {other} shots differ, too",
+            shots=first.signature.shots,
+            other=second.signature.shots,
+        )
 
 
 def _record(model: _Dressed, effect: Effect) -> Mapping[str, Any]:
