@@ -66,8 +66,18 @@ def named(english: str, chinese: str) -> str:
         'Hong Kong law'
     """
     if english.isupper() or not chinese:
-        return english
+        return verbatim(english)
     return _message(lambda catalogue: english if catalogue is _ENGLISH else chinese)
+
+
+def verbatim(text: str) -> str:
+    """Return a name or other data, which is the same in each language; a message stays one.
+
+    Examples:
+        >>> verbatim("Qwen3-8B")
+        'Qwen3-8B'
+    """
+    return text if isinstance(text, Message) else _message(lambda _: text)
 
 
 def joined(joint: str, texts: Iterable[str]) -> str:

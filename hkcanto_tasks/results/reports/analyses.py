@@ -15,7 +15,7 @@ import numpy as np
 
 from ...adapters.second_look import LONGEST_RESPONSE, PROMPT_LENGTH
 from ...figures import Figure
-from ...messages import joined, named, say
+from ...messages import joined, named, say, verbatim
 from ..frames import JUDGED
 from ..runs import Run
 from ..statistics.estimates import estimate
@@ -294,7 +294,7 @@ def _subjects_table(runs: Sequence[Run]) -> TableBlock:
     drawn = len(runs) <= 2
     for position, run in enumerate(runs):
         column = TableColumn(
-            run.label,
+            verbatim(run.label),
             "percent",
             drawn=drawn,
             brief=not drawn,
@@ -352,7 +352,10 @@ def _figures_table(runs: Sequence[Run]) -> TableBlock:
     ]
     columns: list[tuple[TableColumn, Callable[[Figure], Value]]] = [
         (TableColumn("Figure"), partial(figure_title, first)),
-        *((TableColumn(run.label, "score"), partial(_in_points, run)) for run in runs),
+        *(
+            (TableColumn(verbatim(run.label), "score"), partial(_in_points, run))
+            for run in runs
+        ),
         (TableColumn("Meaning"), lambda figure: say(figure.help)),
     ]
     return table(

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from ...catalogue import chosen_tasks, named_tasks
 from ...errors import ComparisonError, OptionError
-from ...messages import joined, named, say
+from ...messages import joined, named, say, verbatim
 from ..audit import misjudged
 from ..frames import effect_rows
 from ..logs import read_runs
@@ -75,7 +75,7 @@ _EDITED = {
     "read": "the rules for reading answers were edited",
 }
 """The cause if two setups differ only in a hash."""
-_SIDES = ("First", "Second")
+_SIDES = (say("First"), say("Second"))
 _SAID = (
     "run with --limit",
     "not all items",
@@ -481,7 +481,7 @@ def _details(group: Sequence[Comparison], is_of_two: bool) -> Iterator[Block]:
 def _run_notes(group: Sequence[Comparison]) -> Iterator[Note]:
     """Yield each note on the runs of some comparisons once."""
     notes = chain.from_iterable(run.notes for run in _runs(group))
-    yield from map(Note, dict.fromkeys(notes))
+    yield from map(Note, map(verbatim, dict.fromkeys(notes)))
 
 
 def _runs(group: Sequence[Comparison]) -> list[Run]:

@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import Literal
 
 from ...errors import DOCS
-from ...messages import joined, say
+from ...messages import joined, say, verbatim
 from ..statistics.intervals import Estimate, GateAnswer, NonInferiority
 from ..statistics.paired import Comparison
 from .blocks import (
@@ -175,7 +175,7 @@ def decide(
         _verdict([task.verdict for task in tasks], not_compared),
         delta,
         bound=max((task.bound for task in tasks), default=None),
-        method="; ".join(dict.fromkeys(task.method for task in tasks)),
+        method=joined("; ", dict.fromkeys(task.method for task in tasks)),
         look=[*map(int, look.split("/"))],
         candidates=candidates,
         tasks=tasks,
@@ -485,7 +485,7 @@ def _columns(
     for field, column in _COLUMNS.items():
         name = field.removesuffix("_score")
         if is_of_two and name != field:
-            column = replace(column, title=getattr(gate.tasks[0], name))
+            column = replace(column, title=verbatim(getattr(gate.tasks[0], name)))
         yield column, attrgetter(field)
     if not is_of_two:
         yield _COMPARED, attrgetter("compared")

@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from ...figures import Figure
-from ...messages import say, say_number, sentences
+from ...messages import say, say_number, sentences, verbatim
 from ..statistics.intervals import (
     NORMAL,
     WIDE,
@@ -129,8 +129,8 @@ def pairs_blocks(
     """
     columns: list[tuple[TableColumn, Callable[[RunPair], Value]]] = [
         (TableColumn("Task"), attrgetter("title")),
-        (TableColumn(names[0], "score"), lambda pair: pair.scores[0]),
-        (TableColumn(names[1], "score"), lambda pair: pair.scores[1]),
+        (TableColumn(verbatim(names[0]), "score"), lambda pair: pair.scores[0]),
+        (TableColumn(verbatim(names[1]), "score"), lambda pair: pair.scores[1]),
         (
             TableColumn(
                 "Gain",
@@ -444,8 +444,8 @@ def effects_table(
             ),
             attrgetter("effect.p_adjusted"),
         ),
-        (TableColumn(sides[0], unit), attrgetter("effect.a")),
-        (TableColumn(sides[1], unit), attrgetter("effect.b")),
+        (TableColumn(verbatim(sides[0]), unit), attrgetter("effect.a")),
+        (TableColumn(verbatim(sides[1]), unit), attrgetter("effect.b")),
         (TableColumn("Test"), lambda pair: say(pair.effect.test)),
         (TableColumn("Figure", beneath=True), lambda pair: pair.measure or None),
     ]

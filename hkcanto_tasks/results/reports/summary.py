@@ -21,7 +21,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from ...errors import ComparisonError
-from ...messages import joined, say, sentences
+from ...messages import joined, say, sentences, verbatim
 from ..frames import checkpoint, figure_rows
 from ..published import (
     PublishedColumn,
@@ -227,7 +227,7 @@ def build_report(
         "runs": [_record(results, run) for run in runs],
         "best": best_records(runs, alone=alone),
     }
-    title = title or _title(labels)
+    title = verbatim(title or _title(labels))
     return report_of(
         sections,
         title,
@@ -1110,7 +1110,7 @@ def _paper_column(column: PublishedColumn, key: PublishedColumn) -> TableColumn:
         about = say("Of {names}.", names=joined(", ", names))
     measure = column.measure
     return TableColumn(
-        column.name,
+        verbatim(column.name),
         unit_of(measure) if measure else column.unit,
         about,
         column.lower_is_better,

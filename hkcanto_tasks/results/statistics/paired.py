@@ -14,7 +14,7 @@ import numpy as np
 from ... import figures
 from ...errors import ComparisonError, did_you_mean
 from ...figures import Figure, sum_clusters
-from ...messages import named, say, sentences
+from ...messages import joined, named, say, sentences
 from ..runs import UNREAD, Run
 from . import intervals
 from .intervals import CONFIDENCE, WORSE_CONFIDENCE, NonInferiority, loss_bound
@@ -257,10 +257,10 @@ def _gate(
         clustered = False
     items = replace(items, clusters=clusters)
     tested = gate_test(items, delta, errors)
-    remarks = [tested.method, *_gate_remarks(items)]
+    remarks = [say(tested.method), *_gate_remarks(items)]
     if clustered:
-        remarks.append(f"{items.units:,} clusters of items")
-    return replace(tested, method=", ".join(remarks))
+        remarks.append(say("{number:,} clusters of items", number=items.units))
+    return replace(tested, method=joined(", ", remarks))
 
 
 def gate_test(
@@ -337,13 +337,13 @@ def _gate_remarks(items: Paired) -> list[str]:
     figure = items.figure
     remarks = []
     if figure.of_texts:
-        remarks.append("of sentence scores and pseudo-values")
+        remarks.append(say("of sentence scores and pseudo-values"))
     if figure.over != "questions":
-        remarks.append("weighted as the figure weighs items")
+        remarks.append(say("weighted as the figure weighs items"))
     if figure.form == "rate" and np.ptp(items.sizes):
-        remarks.append("weighted by length")
+        remarks.append(say("weighted by length"))
     if figure.unlimited:
-        remarks.append("for rates of at most 1")
+        remarks.append(say("for rates of at most 1"))
     return remarks
 
 
