@@ -32,14 +32,13 @@ from hkcanto_tasks.messages import speaking, using
 from hkcanto_tasks.results import logs, reports
 from hkcanto_tasks.results.frames import JUDGED, Runs
 from hkcanto_tasks.results.published import published_tables
+from hkcanto_tasks.results.reports import any_logs, dress
 from hkcanto_tasks.results.reports import compare as comparing
-from hkcanto_tasks.results.reports import dress
 from hkcanto_tasks.results.reports.any_logs import (
     _UNKNOWN,
     AnyLog,
     AnyResponse,
     report_of_tests,
-    tests_of,
 )
 from hkcanto_tasks.results.reports.blocks import Report
 from hkcanto_tasks.results.reports.renderers import render
@@ -167,7 +166,7 @@ def of_other_tasks() -> Report:
         log = AnyLog("sums", Path(prompt), responses, {}, {"limit": prompt})
         logs_of_task.append({"sums": log, prompt: log})
     resampling = Resampling(1, 100)
-    tests, warnings = tests_of(*logs_of_task, None, resampling)
+    tests, warnings = any_logs.tests_of(*logs_of_task, None, resampling)
     title = messages.verbatim("sums")
     return report_of_tests(tests, NAMES[:2], [*warnings, _UNKNOWN], resampling, title)
 

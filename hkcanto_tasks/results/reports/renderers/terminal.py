@@ -53,8 +53,8 @@ _PREFIXES: Mapping[NoteLevel, str] = {"warning": "Warning: "}
 
 # A word, or a Chinese character, with the marks that no line begins or ends with.
 _PIECE = re.compile(
-    "(?:（[^（）\\s]{1,4}）|[（「]*(?:[^\\s\u2e80-\uffef]+|[\u2e80-\uffef]))"
-    "[，。；：、！？）」]*(?: [%↑↓])*\\s*"
+    "(?:（[^（）\\s]{1,3}）|[（「]*(?:[^\\s\u2e80-\uffef]+|[\u2e80-\uffef]))"
+    "(?:[，。；：、！？）」]| [%↑↓])*\\s*"
 )
 
 
