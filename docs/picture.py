@@ -1,8 +1,9 @@
-"""Make `docs/report.png`, the first screen of a report on two models with made-up answers.
+"""Make `docs/report.png`, the first screen of a report on ten models.
 
-    python docs/picture.py
+    python docs/picture.py scored/logs/0shot
 
-It needs the extras dev and report, Pillow, and Chromium with its driver.
+The logs are those of `docs/examples/yue_benchmark/score.py`. The script needs the extras dev and
+report, Pillow, and Chromium with its driver.
 """
 
 import sys
@@ -14,17 +15,31 @@ sys.path.insert(0, str(DOCS.parent))
 
 from PIL import Image  # noqa: E402
 
+from hkcanto_tasks import read_runs  # noqa: E402
 from hkcanto_tasks.results.reports.renderers import render  # noqa: E402
 from hkcanto_tasks.results.reports.summary import build_report  # noqa: E402
 from tests.reports.browser import chromium  # noqa: E402
-from tests.reports.many import many  # noqa: E402
+
+MODELS = (
+    "GLM-4",
+    "SenseChat-5",
+    "gemma2-27b-it",
+    "gpt-4-0125",
+    "gpt-4o",
+    "llama-3.1-70b-instruct",
+    "mistral-large-2-instruct",
+    "qwen2-72b",
+    "qwen2.5-72b-instruct",
+    "yi-1.5-34b-chat",
+)
 
 
-def main() -> None:
+def main(logs: Path) -> None:
     """Render the report, open it in the browser and photograph it."""
+    folders = [folder for folder in sorted(logs.glob("*/*")) if folder.name in MODELS]
+    report = build_report([*read_runs(folders)])
     with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         page = Path(folder) / "report.html"
-        report = build_report(many(["base-7b", "tuned-7b"], seed=3))
         page.write_text(render(report, "html"), encoding="utf-8")
         browser.open(page, width=1280, height=800)
         shot = page.with_suffix(".png")
@@ -35,4 +50,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1]))
