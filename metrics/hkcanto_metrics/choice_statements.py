@@ -124,8 +124,11 @@ class Statements:
         """Whether a sentence names all options, one after the other: "A, then B, then C"."""
         here = self.mentions_between(*first.sentence)
         others = [mention for mention in here if mention is not first]
-        is_all = letters_of(here) >= self.shown.texts.keys() and len(others) > 1
-        return is_all and all(other.stance == NAMED for other in others)
+        if len(others) < 2 or letters_of(here) < self.shown.texts.keys():
+            return False
+        if SAYS["explains"].search(self.text, first.end, others[0].start):
+            return False
+        return all(other.stance == NAMED for other in others)
 
     def _is_listed(self, first: Mention) -> bool:
         """Whether a list of options follows right below an option that comes before them."""
@@ -476,9 +479,22 @@ def called_wrong(words: Words) -> int | None:
     if words.view.several and SAYS["labelled_not"].search(words.lead):
         return REFUTED  # 哺乳類：A、C⏎非哺乳類：B、D
     is_denied = SAYS["asks_negatively"].search(words.view.shown.asked)
-    if not is_denied and SAYS["not_so_is"].search(words.lead):
+    if not is_denied and _names_what_is_not_so(words, words.lead):
         return REFUTED
     return REFUTED if SAYS["called_wrong"].search(words.lead) else None
+
+
+def _names_what_is_not_so(
+    words: Words,
+    lead: str,
+) -> bool:
+    """Whether a lead announces the options without the property that the question asks for."""
+    named = SAYS["not_so_is"].search(lead)
+    if not named:
+        return False
+    said = (named["said"] or named["han"]).strip().lower()
+    shown = words.view.shown
+    return said in shown.asked or set() < words_of(said) <= shown.words
 
 
 def negated(words: Words) -> int | None:
@@ -496,8 +512,8 @@ def negated(words: Words) -> int | None:
         return IGNORED
     if not words.view.shown.denied:
         return REFUTED
-    is_answer = SAYS["excepting"].search(words.clause)
-    is_answer = is_answer or SAYS["not_so_is"].search(words.clause)
+    is_answer = bool(SAYS["excepting"].search(words.clause))
+    is_answer = is_answer or _names_what_is_not_so(words, words.clause)
     return CONCLUDED if is_answer else REFUTED
 
 
@@ -752,7 +768,7 @@ def as_asked(words: Words) -> int | None:
         return None
     if SAYS["unlike"].search(words.rest):
         return None
-    if SAYS["singled_out"].match(words.after):
+    if SAYS["singled_out"].match(words.after) or SAYS["is_so"].match(words.after):
         return AFFIRMED
     if _is_described(words) or _has_asked_degree(words):
         return AFFIRMED

@@ -1406,6 +1406,8 @@ COLOURS = dict(zip("ABCD", ["紅色", "藍色", "綠色", "黃色"], strict=True
         ("Venus isn't red. Mars is.", PLANETS, "Which planet is red?", "D"),
         ("I know what Mars is.", PLANETS, "Which planet is red?", None),
         ("D? Not that. B, of course.", PLANETS, "", "B"),
+        ("The way to weigh against certain planets is B.", PLANETS, "", "B"),
+        ("A, because B is hot, C is wet and D is red.", PLANETS, "", "A"),
         ("Let me check: A ✗\nB ✗\nC ✓\nD ✗", PLANETS, "", "C"),
         ("A ✓\nB ✓\nC ✓\nD ✓", PLANETS, "", None),
     ],
@@ -1414,3 +1416,14 @@ def test_one_is_set_apart_by_the_words_of_the_question_and_of_others(
     response: str, options: dict[str, str], question: str, letter: str | None
 ) -> None:
     assert extract_choice(response, options, question) == letter
+
+
+def test_what_lacks_the_property_asked_for_is_no_answer() -> None:
+    question = "邊種顏色合適？"
+    assert extract_choice("不合適的是B。", COLOURS, question) is None
+    assert extract_choice("非常合適的是B。", COLOURS, question) == "B"
+    assert extract_choice("不可或缺的是B。", COLOURS, question) == "B"
+    text = "A is warm, B isn't, C is, D is."
+    assert extract_choice(text, COLOURS, "Which colour is not warm?") == "B"
+    text = "The colour against certain stains is B."  # agai-nst is no negation
+    assert extract_choice(text, COLOURS) == "B"

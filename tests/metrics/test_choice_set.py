@@ -213,6 +213,7 @@ STEMS = ["甲", "乙", "丙", "丁"]
         ("唔好揀：B、D。揀：A、C。", SOME_ANIMALS, "", "AC"),
         ("Cats: A, B. Non-cats: C, D.", SOME_ANIMALS, "Which are cats?", "AB"),
         ("唔識飛嘅係 B 同 C。", SOME_ANIMALS, "邊啲識飛？", None),
+        ("AC, because B flies and D swims.", SOME_ANIMALS, "Which run?", "AC"),
         ("I'd pick A and C. Penguin (D) is a bird.", SOME_ANIMALS, "", "AC"),
         ("A and B are right. At first I also considered C.", SOME_ANIMALS, "", "AB"),
         # What the question asks for is restated.
