@@ -1147,6 +1147,7 @@ def test_a_number_is_read_in_the_relation_and_the_unit_asked_for(
         ("What's the slope of y = −3x + 4?", "The slope is -3.", -3),
         ("直線 y = 3x + 4 嘅斜率係幾多？", "斜率係 3。", 3),
         ("Tom has 16 eggs and sells 4. How many are left?", "Tom has 16 eggs.", None),
+        ("What is the temperature?", "It's −5 °C.", -5),
         # None.
         ("How many goals did they score?", "None. Nobody came.", 0),
         ("剩返幾多粒糖？", "一粒都冇。", 0),
