@@ -250,7 +250,7 @@ def texts_of_code() -> set[str]:
     texts.update(entry["help"] for entry in declared.values())
     texts.update(benchmark.terms for benchmark in benchmarks())
     for table in published_tables():
-        texts.add(table.title)
+        texts |= {table.title, table.protocol}
         for column in table.columns:
             texts |= {column.unmeasured, column.unranked, column.remark}
             texts.update([column.other.title] if column.other else [])

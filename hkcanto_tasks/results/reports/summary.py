@@ -1213,7 +1213,9 @@ def _protocols(results: _Results) -> Iterator[str]:
     for paper in results.papers:
         source = paper.table.source
         if paper.table.protocol:
-            yield say("{source}: {title}", source=source, title=paper.table.protocol)
+            yield say(
+                "{source}: {title}", source=source, title=say(paper.table.protocol)
+            )
         if paper.table.two_protocols:
             yield say(
                 "‡ The rows of {source} may follow its appendices or its release.",

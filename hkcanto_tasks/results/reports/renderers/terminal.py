@@ -53,7 +53,7 @@ _PREFIXES: Mapping[NoteLevel, str] = {"warning": "Warning: "}
 
 # A word, or a Chinese character, with the marks that no line begins or ends with.
 _PIECE = re.compile(
-    "(?:（[^（）\\s]{1,3}）|[（「]*(?:[^\\s\u2e80-\uffef]+|[\u2e80-\uffef]))"
+    "(?:（[^（）\\s]{1,3}）|[\\d,.]+ [\u4e00-\u9fff]|[（「]*(?:[^\\s\u2e80-\uffef]+|[\u2e80-\uffef]))"
     "(?:[，。；：、！？）」]| [%↑↓])*\\s*"
 )
 
