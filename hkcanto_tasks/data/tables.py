@@ -510,8 +510,7 @@ def _csv_rows(
             for row in reader:
                 complete = reader.line_num
                 # Without this, a cell that begins with a mark hides the rows up to the next mark.
-                is_several = any("\n" in cell and "\t" in cell for cell in row)
-                if is_several and delimiter == "\t":
+                if delimiter == "\t" and any(map(_encloses_rows, row)):
                     yield csv.Error("it encloses rows; is it text? quotes = false")
                 else:
                     yield row
@@ -519,6 +518,11 @@ def _csv_rows(
         except csv.Error as error:
             yield error
             start += complete + 1
+
+
+def _encloses_rows(cell: str) -> bool:
+    """Return whether a cell of a file with tabs has whole rows in it."""
+    return "\n" in cell and "\t" in cell
 
 
 def _parquet(path: Path, content: bytes) -> list[dict[str, object]]:
