@@ -9,7 +9,7 @@ import pytest
 
 from hkcanto_tasks import read_runs
 from hkcanto_tasks.results.logs import labelled
-from hkcanto_tasks.results.runs import Run
+from hkcanto_tasks.results.runs import Run, Sent
 
 from ..cases import another_run
 from .building import a_run
@@ -102,6 +102,18 @@ def test_labels_of_real_logs(
     ]
     # In one folder, they are two copies of a run.
     assert of_g2p(tmp_path) == ["pycantonese"]
+
+
+def test_runs_of_one_model_under_one_condition_have_labels_of_their_own() -> None:
+    # A table of models and tasks has one place for a label and a task.
+    once, path = origin("org/m")
+    four = replace(once, sent=Sent(repeats=4, temperature=0.7))
+    other_task = replace(origin("org/m", task="hkcanto_law")[0], sent=four.sent)
+    assert labels((once, path), (four, path), (other_task, path)) == [
+        "m",
+        "m (temperature 0.7, repeats 4)",
+        "m",
+    ]
 
 
 def test_a_folder_with_an_equals_sign_in_its_name_is_a_folder(

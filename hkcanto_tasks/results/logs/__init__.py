@@ -3,7 +3,7 @@
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
@@ -237,6 +237,7 @@ def labelled(
         paths: The path of each argument.
     """
     label_of = _labels(runs, paths)
+    label_of |= _labels_by_settings(label_of)
     models: dict[tuple[int, str], set[str]] = defaultdict(set)
     for run in runs:
         models[run.argument, label_of[run]].add(_weights(run))
@@ -273,6 +274,24 @@ def _labels(
             label = name + remarks.get(model_runs[0], "")
             label_of |= dict.fromkeys(model_runs, label)
     return label_of
+
+
+def _labels_by_settings(label_of: Mapping[Run, str]) -> dict[Run, str]:
+    """Return other labels for runs that have the label and the condition of an earlier run.
+
+    They are of one model, and were sent with other settings, such as a number of epochs.
+    """
+    first_runs: dict[Hashable, Run] = {}
+    labels: dict[Run, str] = {}
+    for run, label in label_of.items():
+        first = first_runs.setdefault((label, run.comparable_as), run)
+        settings = [
+            f"{name} {setting}"
+            for name, (_, setting) in first.sent.differs(run.sent).items()
+        ]
+        if settings:
+            labels[run] = f"{label} ({', '.join(settings)})"
+    return labels
 
 
 def _short_name(run: Run) -> str:
