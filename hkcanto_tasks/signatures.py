@@ -183,8 +183,10 @@ def request_hash(
         ['6dff118', '2a7dc5f']
     """
     sent = msgspec.structs.astuple(sample), [*messages], more
-    # A response may have half a surrogate pair, which UTF-8 cannot store.
-    return sha256(ascii(sent).encode()).hexdigest()[:7]
+    # As `ascii` does, in half the time. A response may have half a surrogate pair, which UTF-8
+    # cannot store.
+    data = repr(sent).encode("ascii", "backslashreplace")
+    return sha256(data).hexdigest()[:7]
 
 
 def parse_signature(text: object) -> Signature:
