@@ -251,33 +251,47 @@ class _Answers:
         return sum(map(len, self.items.values()))
 
     def add(self, sample: _LoggedSample) -> None:
-        """Add a sample to the items of its task, or count it as unscored."""
+        """Add a sample to the items of its task, or note why it does not count."""
         task = "" if "" in self.items else sample.metadata.task
         items = self.items[task]
-        needs_score = items.NEEDS_SCORES or sample.error
-        if needs_score and _SCORER not in (sample.scores or {}):
-            self.unscored += 1
-            self.scorers |= {*(sample.scores or {})}
+        if not self._has_score(sample, items.NEEDS_SCORES):
             return
-        score = (sample.scores or {}).get(_SCORER, {})
-        if items.NEEDS_SCORES and score.get("value") is None:
-            # Not a number: Inspect leaves the sample out of its figures.
-            self.excluded.append(str(score.get("reason") or "no reason given"))
-            return
-        self.invalidated |= bool(sample.invalidation)
-        self.edited += bool(score.get("history"))
         if not self.scored:
             self.sent = _requested(self.planned, sample)
+        self._note_item(sample)
+        self._note_model(sample)
+        self._add_usage(task, sample)
+        items.no_system |= sample.metadata.no_system
+        items.add(_logged_item(sample, items))
+
+    def _has_score(self, sample: _LoggedSample, needs_scores: bool) -> bool:
+        """Return whether a sample has a score, if it needs one; note why it has none."""
+        scores = sample.scores or {}
+        if (needs_scores or sample.error) and _SCORER not in scores:
+            self.unscored += 1
+            self.scorers |= {*scores}
+            return False
+        score = _score(sample)
+        if needs_scores and score.get("value") is None:
+            # Not a number: Inspect leaves the sample out of its figures.
+            self.excluded.append(str(score.get("reason") or "no reason given"))
+            return False
+        return True
+
+    def _note_item(self, sample: _LoggedSample) -> None:
+        """Note the item, epoch and options of a sample, and whether somebody changed it."""
         metadata = sample.metadata
         self.epochs.append(f"{metadata.task} {metadata.id} in epoch {sample.epoch}")
         options = msgspec.json.encode(metadata.options)
         self.recorded.setdefault((metadata.task, options), metadata)
-        self.fingerprints |= _fingerprints(sample)
+        self.invalidated |= bool(sample.invalidation)
+        self.edited += _is_edited(sample)
+
+    def _note_model(self, sample: _LoggedSample) -> None:
+        """Note which model answered."""
         # Empty if no request was made.
         self.models.add(str(sample.output.get("model") or ""))
-        items.no_system |= sample.metadata.no_system
-        self._add_usage(task, sample)
-        _add(items, sample)
+        self.fingerprints |= _fingerprints(sample)
 
     def _add_usage(self, task: str, sample: _LoggedSample) -> None:
         usage = _usage(sample)
@@ -484,18 +498,12 @@ def _head_and_members(
     file: BinaryIO,
     decoder: msgspec.json.Decoder[Any],
 ) -> tuple[_Log, Samples]:
-    try:
-        # A name may occur more than once: the last one counts, as in Inspect.
-        members = {info.filename: info for info in zipfile.ZipFile(file).infolist()}
-    except zipfile.BadZipFile as error:
-        what = "the run is still going on, or the file is cut off"
-        raise LogError(f"not a complete zip archive: {what}") from error
+    members = _members(file)
     header = members.get("header.json") or members.get("_journal/start.json")
     if header is None:
         raise LogError(
             "a zip archive without header.json, so it is not a log of Inspect"
         )
-
     _refuse_bomb(members.values(), file)
 
     def load(member: zipfile.ZipInfo) -> Any:
@@ -510,6 +518,20 @@ def _head_and_members(
         if name.startswith("samples/"):
             samples[name] = partial(load, members[name])
     return decode(_unpacked(file, header), _LOG), samples
+
+
+def _members(file: BinaryIO) -> dict[str, zipfile.ZipInfo]:
+    """Return the members of an archive by name.
+
+    Raises:
+        LogError: It is no archive.
+    """
+    try:
+        # A name may occur more than once: the last one counts, as in Inspect.
+        return {info.filename: info for info in zipfile.ZipFile(file).infolist()}
+    except zipfile.BadZipFile as error:
+        what = "the run is still going on, or the file is cut off"
+        raise LogError(f"not a complete zip archive: {what}") from error
 
 
 def _refuse_bomb(members: Iterable[zipfile.ZipInfo], file: BinaryIO) -> None:
@@ -574,16 +596,10 @@ def _planned(log: _Log) -> Sent:
     """Return the settings in the log's plan."""
     arguments = log.eval.model_args
     config = (log.plan.get("config") or {}) | log.eval.model_generate_config
-    systems = [config.get("system_message")]
-    temperature = None
-    for step in log.steps:
-        params = step.get("params") or {}
-        temperature = params.get("temperature", temperature)
-        if str(step.get("solver")).rpartition("/")[2] == "system_message":
-            systems.append(params.get("template"))
     # `do_sample` is an argument of Transformers, which then samples at temperature 1.
     if not arguments.get("do_sample"):
-        config = {"temperature": temperature} | config
+        config = {"temperature": _solvers_temperature(log)} | config
+    systems = [config.get("system_message"), *_solvers_systems(log)]
     repeats = log.eval.config.get("epochs") or 1
     reducers = log.eval.config.get("epochs_reducer") or []
     return sent_of(
@@ -593,6 +609,22 @@ def _planned(log: _Log) -> Sent:
         repeats=repeats,
         reducer="+".join(map(str, reducers)) if repeats > 1 else "",
     )
+
+
+def _solvers_temperature(log: _Log) -> float | None:
+    """Return the temperature that the last solver with one asks for; None without one."""
+    temperature = None
+    for step in log.steps:
+        params = step.get("params") or {}
+        temperature = params.get("temperature", temperature)
+    return temperature
+
+
+def _solvers_systems(log: _Log) -> Iterator[str | None]:
+    """Yield the system messages that solvers add."""
+    for step in log.steps:
+        if str(step.get("solver")).rpartition("/")[2] == "system_message":
+            yield (step.get("params") or {}).get("template")
 
 
 def _template(arguments: Mapping[str, Any]) -> str:
@@ -691,35 +723,58 @@ def _dollars(sample: _LoggedSample) -> float | None:
 # ---------------------------------------------------------------------- answers and scores
 
 
-def _add(items: ItemRows, sample: _LoggedSample) -> None:
+def _logged_item(sample: _LoggedSample, items: ItemRows) -> LoggedItem:
+    """Return the item of a sample, with its text and evidence if the items need them."""
     choice: Json = next(iter(sample.output.get("choices") or ()), {})
     message = choice.get("message", {})
-    ending = choice.get("stop_reason")
-    truncated = None
-    if ending not in (None, "", "unknown"):
-        truncated = float(ending in _LENGTH_LIMITS)
-    scores = sample.scores or {}
-    logged = scores.get(_SCORER, {}).get("metadata") or {}
     usage = sample.output.get("usage") or {}
-    judgement = msgspec.convert(logged.get("judgement"), Judgement | None)
-    is_edited = bool(scores.get(_SCORER, {}).get("history"))
-    if judgement and is_edited:
-        judgement = _edited(judgement, scores[_SCORER]["value"])
+    requested = _scored_metadata(sample).get("requested")
     item = LoggedItem(
         sample.metadata,
-        judgement,
+        _judgement(sample),
         "".join(_parts(message, "text")),
         "\n".join(_parts(message, "reasoning")),
-        dict(_judge_values(scores)),
+        dict(_judge_values(sample.scores or {})),
         msgspec.convert(usage.get("output_tokens"), int | None),
-        truncated,
+        _truncated(choice.get("stop_reason")),
         _prompt(sample) if items.texts else "",
-        msgspec.convert(logged.get("requested"), tuple[str, str] | None),
-        edited=is_edited,
+        msgspec.convert(requested, tuple[str, str] | None),
+        edited=_is_edited(sample),
     )
     if items.evidence:
-        item = item._replace(evidence=_evidence(sample))
-    items.add(item)
+        return item._replace(evidence=_evidence(sample))
+    return item
+
+
+def _score(sample: _LoggedSample) -> Json:
+    """Return our scorer's score of a sample; empty without one."""
+    return (sample.scores or {}).get(_SCORER, {})
+
+
+def _scored_metadata(sample: _LoggedSample) -> Json:
+    """Return what our scorer logs beside its values."""
+    return _score(sample).get("metadata") or {}
+
+
+def _is_edited(sample: _LoggedSample) -> bool:
+    """Return whether somebody edited the score of a sample afterwards."""
+    return bool(_score(sample).get("history"))
+
+
+def _judgement(sample: _LoggedSample) -> Judgement | None:
+    """Return the judgement of a sample, as somebody may have edited it; None without one."""
+    logged = _scored_metadata(sample).get("judgement")
+    judgement = msgspec.convert(logged, Judgement | None)
+    if judgement and _is_edited(sample):
+        return _edited(judgement, _score(sample)["value"])
+    return judgement
+
+
+def _truncated(ending: str | None) -> float | None:
+    """Return 1 if a response ended at a limit, 0 if it ended well; None if unknown."""
+    if ending in (None, "", "unknown"):
+        return None
+    return float(ending in _LENGTH_LIMITS)
 
 
 def _edited(judgement: Judgement, value: object) -> Judgement:
