@@ -220,7 +220,6 @@ def test_every_message_of_a_report_is_in_the_catalogue() -> None:
         with using(recording):
             shown = translated(report)
             show(shown, Console(width=80, quiet=True))
-            show(shown, Console(width=80, quiet=True), full=True)
             for form in ("html", "md"):
                 render(report, form)
         missing |= recording.asked - known
