@@ -187,8 +187,16 @@ _LOOKAROUND = re.compile(r"\(\?<?[!=][^()]*\)")
 _BEGINNING = re.compile(r"(?:^|[|(])(?:\?:|\?P<\w+>)?(?:\[([^\]]*)\]|(\w))")
 
 
+# (?<!唔)唔, for example.
+_LOOKBEHIND = re.compile(r"\(\?<([!=])([^()]*)\)(\[[^\]]*\]|\w)")
+
+
 def quick(words: str) -> re.Pattern[str]:
-    """Compile a list of words: look for the beginning of a word before trying each of them."""
+    """Compile a list of words: look for the beginning of a word before trying each of them.
+
+    A word that begins in a lookbehind is tried by its first character: 唔(?<!唔唔).
+    """
+    words = _LOOKBEHIND.sub(r"\3(?<\1(?:\2)\3)", words)
     beginnings = map("".join, _BEGINNING.findall(_LOOKAROUND.sub("", words)))
     return re.compile(f"(?=[{''.join(beginnings)}])(?:{words})")
 
@@ -487,8 +495,17 @@ class _Piece:
         self.text = text
         rest, n_runs = _CHINESE.subn(" ", text)
         n_chinese = len(text) - len(rest) + n_runs
-        n_other = len(rest) - len(_OTHER_LETTERS.sub("", rest))
         self.weight: float = n_chinese
+        has_letters = _ANY_LETTER.search(rest) is not None
+        if has_letters or not n_chinese:
+            self._read_letters(rest, n_chinese)
+        if self.kind == "chinese":
+            self._read_features(text)
+            self.is_plain = not has_letters and not self.written
+
+    def _read_letters(self, rest: str, n_chinese: int) -> None:
+        """Find out whether the piece is in another language than Chinese."""
+        n_other = len(rest) - len(_OTHER_LETTERS.sub("", rest))
         if n_other > _LEAST_OTHER * (n_chinese + n_other):
             self.kind = "other"
             self.weight = n_other + n_chinese
@@ -505,7 +522,9 @@ class _Piece:
             self.english = english
             self.foreign = foreign
             self.weight = _WORD_WEIGHT * len(words)
-            return
+
+    def _read_features(self, text: str) -> None:
+        """Count the features of Cantonese, of Written Chinese and of other varieties."""
         varieties = []
         features = []
         start = len(text) - len(text.lstrip(_NEVER_FIRST))
@@ -515,13 +534,13 @@ class _Piece:
             if feature.lastgroup == "cantonese":
                 features.append(feature[0])
                 self.is_clear = self.is_clear or start <= feature.start() < end
+        if not varieties:
+            return
         self.features = features
         self.written = varieties.count("written")
-        n_variety = varieties.count("variety")
         self.cantonese = len(features)
         self.certain = sum(word not in _SUBSTITUTES for word in features)
-        self.is_plain = not words and not n_other and not self.written
-        if 2 * n_variety > self.certain:
+        if 2 * varieties.count("variety") > self.certain:
             self.kind = "variety"
         elif self.cantonese > self.written:
             self.kind = "cantonese"

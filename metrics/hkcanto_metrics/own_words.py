@@ -71,6 +71,7 @@ _CLAUSE_END = re.compile(rf"[^\w\s{_MARK}]+|\n|(?<=[{HAN}])\s+(?=[{HAN}])")
 _CHINESE = re.compile(f"[{HAN}]")
 _NOT_CHINESE = re.compile(f"[^{HAN}]+")
 _PARTICLE = re.compile(f"[{PARTICLES}]+")
+_NOT_OWN = re.compile(rf"(?:[^{HAN}]|[{PARTICLES}])+")
 _NOT_PARTICLE = re.compile(f"(?![{''.join(_FOLDED_PARTICLES)}{PARTICLES}])[{HAN}]")
 _LATIN_WORD = re.compile("[A-Za-z]+")
 
@@ -198,7 +199,8 @@ def cantonese_share(
     repeated = _repeated(clauses)
     new = 1 - repeated if repeated > _MOST_ALIKE else 1
     characters = _han(text)
-    rare = sum(map(_is_rare, characters)) / len(characters)
+    rare_ones = filter(_is_rare, {*characters})
+    rare = sum(map(characters.count, rare_ones)) / len(characters)
     in_use = 1 - rare if rare > _MOST_RARE else 1
     return prose.share * in_use * new * min(1, len(different) / least)
 
@@ -281,7 +283,8 @@ def _joins_names(features: Sequence[str]) -> bool:
 
 def _different(text: str) -> set[str]:
     """The different characters of a text, in one script, without particles."""
-    return {*_han(fold_script(text))} - _FOLDED_PARTICLES
+    different = "".join({*text})
+    return {*_han(fold_script(different))} - _FOLDED_PARTICLES
 
 
 def _han(text: str) -> str:
@@ -291,11 +294,11 @@ def _han(text: str) -> str:
 
 def _repeated(clauses: list[str]) -> float:
     """The share of the characters in clauses that nearly repeat an earlier one."""
-    places: defaultdict[str, list[int]] = defaultdict(list)
+    places: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     total = repeated = 0
     for number, clause in enumerate(clauses):
-        han = _PARTICLE.sub("", _han(clause))
-        pairs = {*map("".join, pairwise(han))}
+        han = _NOT_OWN.sub("", clause)
+        pairs = {*pairwise(han)}
         known = [places[pair][:_WINDOW] for pair in pairs if pair in places]
         total += len(han)
         # Most clauses have few known pairs.

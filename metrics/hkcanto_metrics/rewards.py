@@ -52,8 +52,8 @@ _ALTERNATIVES = re.compile(
 # Han characters, clause marks and line ends, which separate stretches of Jyutping. An answer is one
 # stretch or several.
 _NOT_JYUTPING = re.compile("[\u3000-\u9fff\uf900-\ufaff\uff00-\uffef\n:;,.!?→=>]+")
-# Similarity by difflib: questions is a misspelt question, and question_id is another column.
-_ALMOST_EQUAL = 0.9
+# Similarity by difflib: langauge is a misspelt language, and question_id is another column.
+_ALMOST_EQUAL = 0.85
 # Words joined by _, %20, capitals or nothing, or base64: longer than names and English words in
 # use; and codes of letters and digits, such as Pinyin with tones. Code and addresses stay.
 _LONG_WORD = re.compile(
@@ -430,8 +430,8 @@ def constraint_reward(
         without an answer; None if the constraints are None.
 
     Raises:
-        ValueError: There are no constraints, a list is empty, or a constraint is unknown or
-            impossible.
+        ValueError: There are no constraints, a list is empty, a constraint is unknown or
+            impossible, or ``loose`` is not True or False.
 
     Examples:
         >>> short = {"name": "characters", "args": {"at_most": 5}}
@@ -442,6 +442,8 @@ def constraint_reward(
     from hkcanto_metrics.constraints import follows, follows_loosely, read_constraints
     from hkcanto_metrics.constraints.ifeval import read_ifeval
 
+    if not isinstance(loose, bool):
+        raise ValueError(f"constraint_reward: loose is {loose!r}; give True or False")
     check = follows_loosely if loose else follows
 
     def score(
@@ -521,7 +523,7 @@ def multiply_rewards(*rewards: Callable[..., Rewards]) -> Callable[..., Rewards]
         row if one of them does. It can be pickled if they can.
 
     Raises:
-        ValueError: There are no rewards.
+        ValueError: There are no rewards, or one is not a function.
 
     Examples:
         >>> right_and_explained = multiply_rewards(format_reward, choice_reward)
@@ -530,8 +532,10 @@ def multiply_rewards(*rewards: Callable[..., Rewards]) -> Callable[..., Rewards]
         >>> right_and_explained(["<think>？</think>B"], answer=["B"], options=[["旺角", "灣仔"]])
         [1.0]
     """
-    if not rewards:
-        raise ValueError("multiply_rewards: give at least one reward")
+    if not rewards or not all(map(callable, rewards)):
+        raise ValueError(
+            f"multiply_rewards: give at least one reward function, not {rewards!r}"
+        )
     return _Product(rewards)
 
 
@@ -580,13 +584,14 @@ def _rewards(
     for name, column in columns.items():
         if column is not None:
             lists[name] = _python_value(column)
+    rows = lists["completions"]
     for name, column in lists.items():
-        if not _is_list(column) or len(column) != len(lists["completions"]):
-            expected = f"a list of {len(lists['completions'])}, one for each completion"
+        if not _is_list(column) or len(column) != len(rows):
+            expected = "a list with one entry for each completion"
             raise ValueError(f"{reward}: {name} is {column!r:.80}; give {expected}")
 
     rewards: Rewards = []
-    for row in range(len(lists["completions"])):
+    for row in range(len(rows)):
         cells = dict.fromkeys(columns)
         try:
             for name, column in lists.items():
@@ -779,6 +784,8 @@ def _text(completion: Any) -> str:
 def _content_text(content: Any) -> str:
     if isinstance(content, str):
         return content
+    if not _is_list(content):
+        raise ValueError(f"the content is {content!r}; give a text or a list of parts")
     for part in content:
         if not isinstance(part, Mapping):
             raise ValueError(

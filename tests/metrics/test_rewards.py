@@ -686,7 +686,7 @@ def test_an_error_names_the_reward_and_the_row() -> None:
         "choice_reward, row 0: the option 3 is not a text": lambda: choice_reward(
             ["A"], answer=["A"], options=[[3, 4]]
         ),
-        "choice_reward: answer is ['A']; give a list of 2, one for": lambda: (
+        "choice_reward: answer is ['A']; give a list with one entry": lambda: (
             choice_reward(["A", "B"], answer=["A"], options=[ISLANDS] * 2)
         ),
         "choice_reward: answer is 'AB'; give a list": lambda: choice_reward(
@@ -1055,12 +1055,26 @@ def test_a_missing_column_or_an_unknown_setting_is_an_error() -> None:
         (cantonese_reward, {"questions": ["？"]}, "rename the column questions to"),
         (cantonese_reward, {"Options": [LISTED]}, "rename the column Options to"),
         (reasoning_language_reward, {"languages": ["en"]}, "rename the column lang"),
+        (cantonese_reward, {"langauge": ["en"]}, "rename the column langauge to"),
+        (constraint_reward, {"constraints": ["[]"], "loose": "no"}, "loose is 'no'"),
         (format_reward, {"patern": "B"}, "patern='B' is not one of its arguments"),
     ]
     for reward, columns, message in cases:
         for function in (reward, multiply_rewards(reward)):
             with pytest.raises(ValueError, match=f"{reward.__name__}: .*{message}"):
                 function(completions=["B"], **columns, **FROM_TRL)
+
+
+def test_rewards_and_completions_of_a_wrong_type_are_errors() -> None:
+    with pytest.raises(ValueError, match="give at least one reward function"):
+        multiply_rewards("choice_reward")  # type: ignore[arg-type]
+    wrong: dict[str, Any] = {
+        "completions is None; give a list": None,
+        "row 0: the content is 3; give a text": [[{"role": "assistant", "content": 3}]],
+    }
+    for message, completions in wrong.items():
+        with pytest.raises(ValueError, match=f"cantonese_reward.* {message}"):
+            cantonese_reward(completions)
 
 
 def test_columns_and_objects_of_the_trainer_are_ignored() -> None:
