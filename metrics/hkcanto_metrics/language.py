@@ -122,7 +122,7 @@ _CANTONESE = (
     r"|先至|先[會可](?!生)|先得(?=[。，！])|至(?=[得先])|亦都|都[仲幾]|鍾意|鐘意|幾多|幾時|有[無冇]|[去食買睇做完]左|[我你佢]地(?![方區])"
 )
 _WRITTEN = (
-    r"們|很|怎|您|給|讓|還[是有要需會不沒可能]|不[是會對知用該夠太]|看[來看到起出見著了一]"
+    r"們|很|怎|您|給|(?<![割禮轉出忍謙退])讓(?![步位路渡利座賽])|還[是有要需會不沒可能]|不[是會對知用該夠太]|看[來看到起出見著了一]"
     r"|[什甚]麼|每天|現在|孩子|一些|許多|總是|常常|才(?=[能會是有可知])|東西(?![方南兩部岸])"
 )
 # A program can put these in place of words of Written Chinese, one by one, so they do not excuse
@@ -551,7 +551,8 @@ class _Piece:
         """The part that is in Cantonese, by its features. Slips are forgiven in a pure text."""
         if not self.written:
             return float(self.cantonese > 0)
-        part = self.certain / (self.certain + self.written)
+        cantonese = self.cantonese if pure else self.certain
+        part = cantonese / (cantonese + self.written)
         least = _LEAST_IN_PURE if pure else _LEAST_IN_MIXED
         return 1.0 if part >= least else part
 
