@@ -127,7 +127,7 @@ def test_three_models_share_the_error_of_five_percent_between_tasks() -> None:
     law = [*pair("hkcanto_law", 13, 4)]
     law.append(replace(law[0], label="c", model="c"))
     assert said(*law) == (
-        "The best of 3 models on Hong Kong law, 5-shot: b. Next is a. 9.0 points: b 96.0 against a "
+        "The best of 3 models on Hong Kong law, 5-shot: b. Next is a. +9.0 points: b 96.0 against a "
         "87.0. Certainly better than 2 of the 2 others (95 %, all pairs)."
     )
     phonology = [*pair("hkcanto_phonology", 3, 3)]
@@ -241,7 +241,7 @@ def test_many_models_are_sorted_by_their_mean_rank_and_tie_or_lead() -> None:
     assert notes(*runs)[:4] == [
         "a is the first of 3 models: mean rank 1.7 over 3 tasks. Next is b with 2.0.",
         # 90, 75 and 25; 30, 74.5 and 30.
-        "18.5 points in the mean of 3 tasks: a 63.3, b 44.8.",
+        "+18.5 points in the mean of 3 tasks: a 63.3, b 44.8.",
         # a wins law and loses the third task to both of the others.
         "Not certain: a is certainly better than b on 1 of 3 tasks, and certainly worse on 1 (95 %, "
         "all pairs and tasks together). Not certainly behind a: c.",
@@ -279,7 +279,7 @@ def test_many_models_are_sorted_by_their_mean_rank_and_tie_or_lead() -> None:
 
 def test_one_task_says_how_many_others_the_best_is_ahead_of() -> None:
     assert said(*shares("hkcanto_law", a=180, b=179, c=50)) == (
-        "The best of 3 models on Hong Kong law, 5-shot: a. Next is b. 0.5 points: a 90.0 against b "
+        "The best of 3 models on Hong Kong law, 5-shot: a. Next is b. +0.5 points: a 90.0 against b "
         "89.5. Certainly better than 1 of the 2 others (95 %, all pairs). Not certainly better than "
         "b (0.5 points behind)."
     )

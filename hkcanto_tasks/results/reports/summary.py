@@ -718,7 +718,10 @@ def _amount(
         scores = {label: score for label, score in pairs.items() if score}
     if not scores:
         return ""
-    gain = value_text(abs(scores[first].value - scores[second].value), "score")
+    difference = scores[first].value - scores[second].value
+    if len(races) == 1:
+        difference = abs(difference)  # of error rates, the lower is better
+    gain = value_text(difference, "score_points")
     places = {
         "model": first,
         "second": second,
