@@ -685,6 +685,8 @@ def alone(words: Words) -> int | None:
     if words.is_remark or view.continues_list(mention) or words.after[:1] == ":":
         return None
     sign = words.sign_before
+    if sign == "、":
+        return None  # a list that begins with something else
     ending = SAYS["sure_end"].sub("", words.rest).strip(" \n")
     if ending.strip(".。!)") or not (ending or sign in ("\n", "?", "=")):
         return None
