@@ -1427,3 +1427,8 @@ def test_what_lacks_the_property_asked_for_is_no_answer() -> None:
     assert extract_choice(text, COLOURS, "Which colour is not warm?") == "B"
     text = "The colour against certain stains is B."  # agai-nst is no negation
     assert extract_choice(text, COLOURS) == "B"
+
+
+def test_the_end_of_a_list_is_no_conclusion() -> None:
+    text = "最冷嘅係B. 藍色。\n\n解析：色輪分為橙色、紫色、棕色、紅色。其他顏色暖啲。"
+    assert extract_choice(text, COLOURS) == "B"
