@@ -15,8 +15,16 @@ from typing import Any
 from bench_jyutping import answer, response, sentence
 from measuring import arguments, seconds
 
-from hkcanto_metrics import cantonese_reward, choice_reward, jyutping_reward
+from hkcanto_metrics import (
+    cantonese_reward,
+    choice_reward,
+    constraint_reward,
+    jyutping_reward,
+)
 
+# A long text is 13 permutations of these characters. The verses rhyme.
+PROSE = "我哋尋日去咗西貢食海鮮，食完之後沿住海邊行咗好耐，個個都話好攰但係好開心。"
+VERSE = "夜晚行過碼頭邊\n海風吹得好自然\n抬頭望到月光先\n記得舊年嗰一天\n"
 CASES = Path(__file__).parents[1] / "tests" / "metrics" / "choice_cases.jsonl"
 
 
@@ -44,6 +52,12 @@ def main() -> None:
         columns = [[row[key] for row in short] for key in ("text", "gold", "options")]
         show(f"responses of up to {most:,} characters", choice_reward, *columns)
     show("responses", cantonese_reward, text)
+    rng = random.Random(0)
+    prose = ["".join(rng.sample(PROSE, len(PROSE))) for _ in range(1300)]
+    long = ["".join(prose[start : start + 13]) for start in range(0, len(prose), 13)]
+    show("texts of 481 characters", cantonese_reward, long)
+    rhyme = [[{"name": "rhyme"}]] * 100
+    show("answers of 20 verses that rhyme", constraint_reward, [VERSE * 5] * 100, rhyme)
 
     rng = random.Random(0)
     golds = [
