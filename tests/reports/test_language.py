@@ -250,6 +250,8 @@ def texts_of_code() -> set[str]:
     texts.update(benchmark.terms for benchmark in benchmarks())
     for table in published_tables():
         texts |= {table.title, table.protocol}
+        for row in table.rows:
+            texts |= {row.model, *row.notes.values()}
         for column in table.columns:
             texts |= {column.unmeasured, column.unranked, column.remark}
             texts.update([column.other.title] if column.other else [])

@@ -1067,16 +1067,17 @@ def _published_row(
     key: PublishedColumn,
 ) -> TableRow:
     rank = rank_of(row, published, key)
-    values: list[Value] = [row.model, str(rank) if rank else None]
-    for name, score in row.values.items():
-        if score is not None and name in row.notes:
+    name = row.model if row.kind == "model" else say(row.model)
+    values: list[Value] = [name, str(rank) if rank else None]
+    for column, score in row.values.items():
+        if score is not None and column in row.notes:
             values.append(
                 Estimate(
                     score,
                     None,
                     None,
                     0,
-                    row.notes[name],
+                    say(row.notes[column]),
                 )
             )
         else:
