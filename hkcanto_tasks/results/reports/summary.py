@@ -21,7 +21,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from ...errors import ComparisonError
-from ...messages import joined, say, sentences, verbatim
+from ...messages import joined, say, say_number, sentences, verbatim
 from ..frames import checkpoint, figure_rows
 from ..published import (
     PublishedColumn,
@@ -134,8 +134,8 @@ _TWO_PROTOCOLS = (
     "unknown."
 )
 _MATRIX = (
-    "Each task's headline, on all of its items unless a note says otherwise. The best is marked “*” "
-    "or bold; “≈” marks models that are not certainly behind it. With few items, only large "
+    "Each task's headline figure, on all of its items unless a note says otherwise. The best is "
+    "marked “*” or bold; “≈” marks models that are not certainly behind it. With few items, only large "
     "differences are certain."
 )
 _COUNTS = (
@@ -474,7 +474,7 @@ def _notes_on_one(label: str, rows: Sequence[_TaskRow]) -> Iterator[Note]:
             yield verdict_note("Score", _task_sentence(label, row))
     else:
         yield from _notes_on_ranks(label, rows)
-    text = say("See its scores by subject, and which answers were not read:")
+    text = say("See its scores by subject, and which answers could not be read:")
     yield next_step(text, "hkcanto report LOGS --full")
 
 
@@ -492,8 +492,8 @@ def _notes_on_ranks(label: str, rows: Sequence[_TaskRow]) -> Iterator[Note]:
     }
     if ranked:
         lead = say(
-            "{model} is the best on {first} of the {ranked} tasks that have published scores, and "
-            "not the best on {behind}.",
+            "{model} leads the published models on {first} of the {ranked} tasks that have their "
+            "scores, and is behind the best of them on {behind}.",
             **places,
         )
         yield verdict_note(WHO_LEADS, lead)
@@ -647,10 +647,7 @@ def _notes_on_many(
             yield verdict_note("Task by task", _best_of_tasks(races))
         return
     means = _mean_accuracies(results)
-    best_first = sorted(
-        known,
-        key=lambda label: (known[label], -means[label].value if means else 0.0, label),
-    )
+    best_first = _by_rank(known, means)
     best = known[best_first[0]]
     leaders = [label for label in best_first if known[label] == best]
     others = best_first[len(leaders) :]
@@ -753,9 +750,12 @@ def _lead_certainty(
         close = say("Not certainly behind {model}: {named}.", **places)
         return sentences(text, close)
     if rest:
-        behind = say(
-            "Certainly behind {model} on some task, and ahead on none: the other {count}.",
-            **places,
+        behind = say_number(
+            "The other model is certainly behind {model} on some task, and certainly ahead on none.",
+            "The other {number} are certainly behind {model} on some task, and certainly ahead on "
+            "none.",
+            len(rest),
+            model=first,
         )
         return sentences(text, behind)
     return text
@@ -913,15 +913,23 @@ def _models(
     return table(
         "models",
         "Models, best first",
-        _by_rank(ranks),
+        _by_rank(ranks, _mean_accuracies(results)),
         columns,
         say(_COUNTS, tasks=len(races)),
     )
 
 
-def _by_rank(ranks: Mapping[str, float | None]) -> list[str]:
-    """Return the models by mean rank, those without one last."""
-    return sorted(ranks, key=lambda label: (ranks[label] is None, ranks[label]))
+def _by_rank(
+    ranks: Mapping[str, float | None], means: Mapping[str, Estimate]
+) -> list[str]:
+    """Return the models by mean rank, equal ones by their mean, those without a rank last."""
+
+    def order(label: str) -> tuple[bool, float, float, str]:
+        rank = ranks[label]
+        mean = means[label].value if label in means else 0.0
+        return rank is None, rank or 0.0, -mean, label
+
+    return sorted(ranks, key=order)
 
 
 def _matrix(
@@ -972,7 +980,7 @@ def _model_rows(
     ties = {*chain.from_iterable(race.ties for race in races)}
     by_label = [{run.label: run for run in reversed(group)} for group in results.groups]
     rows = list[TableRow]()
-    for label in _by_rank(ranks):
+    for label in _by_rank(ranks, _mean_accuracies(results)):
         values: list[Value] = [label, ranks[label]]
         for runs in by_label:
             run = runs.get(label)
