@@ -279,9 +279,15 @@ def _denied_labels(coded: str) -> set[int]:
 
 
 def _first_sentence(coded: str) -> int | None:
-    """Return the label that is a first sentence of its own, if nothing below revises it."""
+    """Return the label that is a first sentence of its own, if nothing below revises it.
+
+    Another label in a sentence of its own would be a second answer.
+    """
     first = re.match(rf"\W*{_CODE_PATTERN}\s*[.。!！\n]", coded)
     if not first or _REVISION.search(fold_script(coded), first.end()):
+        return None
+    below = re.split("[.。!！\n]", coded[first.end() :])
+    if any(re.fullmatch(rf"\W*{_CODE_PATTERN}\W*", text) for text in below):
         return None
     return int(first[1])
 
