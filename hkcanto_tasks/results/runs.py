@@ -386,7 +386,7 @@ class Run:
         other_model: Which other model answered than the one that was asked.
         cache: The file of lm-eval's cache of responses; empty without one.
         compared: Whether an audit compared its items and prompts with the release.
-        computed: What the functions marked `once_a_run` returned for it.
+        computed: Results of the functions marked `once_a_run`.
     """
 
     model: str

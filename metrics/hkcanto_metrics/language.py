@@ -363,7 +363,7 @@ def cantonese_prose(text: str) -> CantoneseProse:
         text: Any text. The running time is linear in its length.
 
     Returns:
-        The share and the sentences; 0 and none if no word shows that the text is Cantonese.
+        The share and the sentences; 0 and empty if the text lacks a Cantonese word.
 
     Examples:
         >>> cantonese_prose("佢哋返咗屋企。今日天氣晴朗，市民外出活動，公園遊人眾多，街道擠擁。").share

@@ -328,7 +328,7 @@ class Closings(NumberText):
     def _on_subject(
         self, numbers: list[Result], clauses: list[set[str]]
     ) -> list[Result]:
-        """The numbers whose clauses alone name what is asked for; none if one names nothing."""
+        """The numbers whose clauses alone name what is asked for; empty if one names nothing."""
         wanted = _subjects(self._asked.clause)
         known = _subjects(self._asked.text) - wanted
         chosen = []

@@ -523,7 +523,7 @@ def multiply_rewards(*rewards: Callable[..., Rewards]) -> Callable[..., Rewards]
         row if one of them does. It can be pickled if they can.
 
     Raises:
-        ValueError: There are no rewards, or one is not a function.
+        ValueError: A reward is not a function, or none is given.
 
     Examples:
         >>> right_and_explained = multiply_rewards(format_reward, choice_reward)

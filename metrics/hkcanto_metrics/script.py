@@ -18,7 +18,7 @@ CJK = "\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _HAN_CHARACTER = re.compile(f"[{HAN}]")
 
 WORD_SEPARATOR = r"[\s_\\-]+"
-"""What may stand between two words of a label, as a pattern."""
+"""Pattern of the characters between two words of a label."""
 TO_HALF_WIDTH = {0xFF01 + code: 0x21 + code for code in range(94)}
 Script = Literal["hant", "hans", "mixed", "none"]
 

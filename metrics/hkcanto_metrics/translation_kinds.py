@@ -1,4 +1,4 @@
-"""What the lines and sentences of a response to a request for a translation are.
+"""Kinds of lines and sentences in a response to a request for a translation.
 
 A piece has one kind, by the first rule that fits: a courtesy, an offer, a comment, a romanisation,
 a copy of the source, a gloss, or text. A kind that the source has, too, may be part of the

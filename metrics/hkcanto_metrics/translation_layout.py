@@ -140,7 +140,7 @@ class TranslationReader(PieceReader):
         pieces: list[Piece],
         blocks: list[_Block],
     ) -> Translation | None:
-        """The whole text or an empty one, if the text has no part that is a translation."""
+        """The whole text, or an empty one, for a text without a part of its own."""
         own = [block for block in blocks if block.is_answer]
         if self._is_spelt(pieces) and not self._is_enough(own):
             has_notes = bool(blocks) or len(pieces) > 1
@@ -208,12 +208,12 @@ class TranslationReader(PieceReader):
         )
 
     def _joins_two(self, text: str) -> bool:
-        """Whether a text gives two translations, although the source has no such form."""
+        """Whether a text gives two translations, although the source lacks such a form."""
         is_two = PATTERNS["alternatives"].search(fold_script(text[:HEAD])) is not None
         return is_two and "quotes" in self.kinds
 
     def _is_message(self, text: str) -> bool:
-        """Whether a text is a message of a system that has no answer, and the source is none."""
+        """Whether a text is a system's message about a missing answer, unlike the source."""
         is_message = PATTERNS["message"].match(fold_script(text[:HEAD])) is not None
         return is_message and PATTERNS["outage"].search(self.original.folded) is None
 

@@ -190,7 +190,7 @@ class PieceReader(PieceKinds):
         return self.is_opened and Part(after).sentences < self.original.sentences
 
     def _head_length(self, folded: str) -> int:
-        """Return the length of a head, up to its colon, that stands outside of the translation."""
+        """Return the length of a head, up to its colon, outside of the translation."""
         head = PATTERNS["head"].match(folded)
         if head is None:
             return 0

@@ -159,8 +159,8 @@ class Note:
     """A remark in plain text. A `verdict` is shown first and large; a `warning` says that a figure
     must not be taken at face value.
 
-    Its label is the question that it answers. A command is to be pasted; `LOGS` in it stands for the
-    paths that the user gave.
+    Its label is the question that it answers. A command is to be pasted; the user's paths take the
+    place of `LOGS` in it.
     """
 
     text: str

@@ -421,8 +421,8 @@ def sections(
 ) -> Iterator[Section]:
     """Yield the verdict with the table of tasks and models, and each task's pairs or parts.
 
-    The number of `tests` that share the error of 5 % is that of the comparisons. With a gate, only
-    its verdict, intervals and next steps are in the summary.
+    So many `tests` share the error of 5 %. With a gate, only its verdict, intervals and next steps
+    are in the summary.
     """
     comparisons = [*chain.from_iterable(compared)]
     is_of_two = len(comparisons) == len(compared)

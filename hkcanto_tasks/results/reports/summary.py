@@ -96,7 +96,7 @@ from .standings import (
 
 _MOST_DISAGREEMENTS = 4
 _MOST_TASKS = 2  # whose scores a sentence has, with or without a rank
-_MOST_REASONS = 3  # why tasks have no rank
+_MOST_REASONS = 3  # for tasks without a rank
 _RUN_KEYS = (
     "label",
     "model",
@@ -479,7 +479,7 @@ def _notes_on_one(label: str, rows: Sequence[_TaskRow]) -> Iterator[Note]:
 
 
 def _notes_on_ranks(label: str, rows: Sequence[_TaskRow]) -> Iterator[Note]:
-    """Yield on which tasks a model is certainly the best, on which not, and which have no rank."""
+    """Yield on which tasks a model is certainly the best, on which not, and which lack a rank."""
     ranked = [row for row in rows if row.rank]
     first = [row for row in ranked if row.is_first]
     behind = [row for row in ranked if not row.may_be_first]
