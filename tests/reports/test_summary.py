@@ -331,11 +331,11 @@ def test_one_model_says_where_it_is_certainly_the_best_and_where_not() -> None:
     cultural = a_run("hkcanto_cultural", {"acc": [1.0] * 252}, label="mine")
     text = notes(cultural, whole("hkcanto_mmlu_yue"), whole("hkcanto_law"))
     assert text[:4] == [
-        "mine leads the published models on 1 of the 2 tasks that have their scores, and is behind the "
-        "best of them on 1.",
-        "+22.3 points on Hong Kong culture, 5-shot (Qwen2 72B 77.7); −31.5 points on MMLU in Cantonese, "
-        "5-shot (Claude 3.5 Sonnet 81.5).",
-        "The scores differ certainly from the best published on these 2 of the 2 tasks (95 % each).",
+        "mine's ranks among published models: 1 of 23 ‡ on Hong Kong culture, 5-shot; 22 of 24 ‡ on "
+        "MMLU in Cantonese, 5-shot.",
+        "From the best published: +22.3 points on Hong Kong culture, 5-shot (Qwen2 72B 77.7); −31.5 "
+        "points on MMLU in Cantonese, 5-shot (Claude 3.5 Sonnet 81.5).",
+        "Each rank holds with 95 %: a range has all places that the intervals allow.",
         "1 of 3 tasks: no published score of the same task and setup.",
     ]
     law = [whole("hkcanto_law", shots=shots) for shots in (0, 1, 5)]

@@ -338,16 +338,6 @@ class _TaskRow(NamedTuple):
     measure: str
 
     @property
-    def is_first(self) -> bool:
-        """Whether the only rank that its interval allows is the first."""
-        return bool(self.rank and self.rank.startswith("1 "))
-
-    @property
-    def may_be_first(self) -> bool:
-        """Whether its interval allows the first rank."""
-        return bool(self.rank and self.rank.startswith(("1 ", "1–")))
-
-    @property
     def best_score(self) -> float | None:
         """The best published score, in points."""
         return self.best and self.best.score
@@ -479,38 +469,31 @@ def _notes_on_one(label: str, rows: Sequence[_TaskRow]) -> Iterator[Note]:
 
 
 def _notes_on_ranks(label: str, rows: Sequence[_TaskRow]) -> Iterator[Note]:
-    """Yield on which tasks a model is certainly the best, on which not, and which lack a rank."""
+    """Yield a model's ranks, how far it is from the best, and why other tasks lack a rank."""
     ranked = [row for row in rows if row.rank]
-    first = [row for row in ranked if row.is_first]
-    behind = [row for row in ranked if not row.may_be_first]
-    places = {
-        "model": label,
-        "first": len(first),
-        "behind": len(behind),
-        "ranked": len(ranked),
-        "tasks": len(rows),
-    }
     if ranked:
-        lead = say(
-            "{model} leads the published models on {first} of the {ranked} tasks that have their "
-            "scores, and is behind the best of them on {behind}.",
-            **places,
+        ranks = listed(
+            say("{rank} on {task}", rank=row.rank, task=row.title) for row in ranked
         )
-        yield verdict_note(WHO_LEADS, lead)
-        amounts = listed(map(_distance_to_best, (*first, *behind)))
-        if amounts:
-            yield verdict_note(BY_HOW_MUCH, say("{amounts}.", amounts=amounts))
+        amounts = listed(map(_distance_to_best, ranked))
+        lead = say(
+            "{model}'s ranks among published models: {ranks}.", model=label, ranks=ranks
+        )
+        yield verdict_note("Its place", lead)
+        yield verdict_note(
+            BY_HOW_MUCH, say("From the best published: {amounts}.", amounts=amounts)
+        )
         certain = say(
-            "The scores differ certainly from the best published on these {certain} of the {ranked} "
-            "tasks (95 % each).",
-            certain=len(first) + len(behind),
-            **places,
+            "Each rank holds with 95 %: a range has all places that the intervals allow."
         )
         yield verdict_note(HOW_CERTAIN, certain)
     reasons = Counter(row.why_unranked for row in rows if not row.rank)
     for reason, count in reasons.most_common(_MOST_REASONS):
         text = say(
-            "{count} of {tasks} tasks: {reason}.", count=count, reason=reason, **places
+            "{count} of {tasks} tasks: {reason}.",
+            count=count,
+            reason=reason,
+            tasks=len(rows),
         )
         yield verdict_note("No rank", text)
 
