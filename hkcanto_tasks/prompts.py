@@ -140,8 +140,8 @@ def until_stop(response: str, stop: Sequence[str]) -> str:
     everywhere.
 
     Examples:
-        >>> until_stop("nei5 hou2\nExample 7", ["\nExample"])
-        'nei5 hou2'
+        >>> until_stop("nei5 hou2\nExample 7", ["\nExample"]), until_stop("\nExample", ["\nExample"])
+        ('nei5 hou2', '')
     """
     starts = [response.find(text) for text in stop]
     present = [start for start in starts if start >= 0]
