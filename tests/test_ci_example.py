@@ -79,7 +79,7 @@ def test_the_steps_evaluate_compare_comment_and_gate(tmp_path: Path) -> None:
     assert gate(tmp_path) == 0
     comment = (tmp_path / "comment.md").read_text("utf-8")
     assert (tmp_path / "summary").read_text("utf-8") == comment
-    assert "gain +13.4 points" in comment
+    assert "+13.4 points for checkpoint" in comment
     assert "<html" in (tmp_path / "report.html").read_text("utf-8")
     arguments = shlex.split((tmp_path / "gh-arguments").read_text())
     assert arguments[:3] == ["pr", "comment", "7"]
