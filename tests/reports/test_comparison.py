@@ -559,7 +559,9 @@ def test_the_gate_is_read_first_and_its_method_on_request():
         "How certain",
         "What next",
     ]
-    assert said[0].text.startswith("Undecided: there are too few items to tell whether")
+    assert said[0].text.startswith(
+        "Undecided, so do not release yet: there are too few"
+    )
     assert values(table, "Task", "Gate") == ["Hong Kong law", "undecided"]
     (gain,) = values(table, "Gain")
     assert gain.value == pytest.approx(100 / 3)  # B has 4 of 12 more right
@@ -649,17 +651,17 @@ def test_a_verdict_names_each_task_with_its_loss_and_what_would_decide_it(compar
     first, loss, certain, advice, *_ = notes(made.sections[:1])
     assert status == 3
     assert first == (
-        "Undecided: there are too few items to tell whether b is more than 5 points worse than a on "
-        "1 of 2 tasks (1 passed)."
+        "Undecided, so do not release yet: there are too few items to tell whether b is more than 5 "
+        "points worse than a on 1 of 2 tasks (1 passed)."
     )
     # 1 - 0.05^(1/30) is 9.5 points.
     assert loss == "Jyutping grapheme-to-phoneme could lose up to 9.5."
     assert certain == (
-        "Not certain: to pass needs 95 % certainty, to fail 97.5 % for all tasks together."
+        "Neither is certain: 95 % is needed to pass, and 97.5 % for all tasks together to fail."
     )
     # ln 0.05 / ln 0.95, rounded up; the whole task has 145.
     assert advice == (
-        "Do not release yet. Run more items; if both are equally good, so many pass: Jyutping "
+        "Run more items; if both are equally good, so many pass: Jyutping "
         "grapheme-to-phoneme 59."
     )
     first, loss, certain, advice, *_ = notes(compared(*runs, gate=50)[0].sections[:1])
@@ -675,9 +677,8 @@ def test_a_task_that_is_too_small_for_a_tolerance_says_so(compared):
     advice = [note.text for note in made.answer if note.level == "next"]
     # ln 0.05 / ln 0.99 is 299; 1 - 0.05^(1/145) is 2.04 points. Law has 424 items.
     assert advice == [
-        "Do not release yet. Run more items; if both are equally good, so many pass: Hong Kong law "
-        "299.",
-        "Do not release by this gate. Too small, even if all items are run: Jyutping "
+        "Run more items; if both are equally good, so many pass: Hong Kong law 299.",
+        "Too small, even if all items are run: Jyutping "
         "grapheme-to-phoneme (1 points need 299 items; its 145 can decide 3 points). Plan the next "
         "gate:",
     ]

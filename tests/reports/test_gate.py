@@ -117,8 +117,8 @@ FORMS = {
     [
         (0.8, 0.8, 600, 0, "Passed:"),
         (0.8, 0.5, 600, 1, "Failed:"),
-        (0.8, 0.8, 20, 3, "Undecided:"),
-        (0.8, 0.775, 600, 3, "Undecided:"),
+        (0.8, 0.8, 20, 3, "Undecided, so do not release yet:"),
+        (0.8, 0.775, 600, 3, "Undecided, so do not release yet:"),
     ],
 )
 def test_each_form_of_figure_has_three_answers(
@@ -213,7 +213,7 @@ def test_ten_tasks_of_each_form_have_four_answers(
         tuned.append(made(share, items, task) if is_other else base[-1])
     done = gate(base, tuned, "--gate", "2")
     assert done.exit_code == status, done.output
-    answers = ("Passed:", "Failed:", "", "Undecided:")
+    answers = ("Passed:", "Failed:", "", "Undecided, so do not release yet:")
     assert answers[status] in done.output
 
 
@@ -230,7 +230,7 @@ def test_a_ci_says_what_too_few_items_mean(gate: Gate, word: str, status: int) -
     few = [mean(0.8, 20)]
     done = gate(few, few, "--gate", "2", "--undecided", word)
     assert done.exit_code == status
-    assert "Undecided:" in done.output
+    assert "Undecided, so do not release yet:" in done.output
     worse = gate([mean(0.8)], [mean(0.5)], "--gate", "2", "--undecided", word)
     assert worse.exit_code == 1
     assert gate(few, few, "--undecided", word).exit_code == 2  # it needs a gate

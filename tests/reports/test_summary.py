@@ -335,7 +335,7 @@ def test_one_model_says_where_it_is_certainly_the_best_and_where_not() -> None:
         "MMLU in Cantonese, 5-shot.",
         "From the best published: +22.3 points on Hong Kong culture, 5-shot (Qwen2 72B 77.7); −31.5 "
         "points on MMLU in Cantonese, 5-shot (Claude 3.5 Sonnet 81.5).",
-        "Each rank holds with 95 %: a range has all places that the intervals allow.",
+        "95 % for each rank; a range is all places that the intervals allow.",
         "1 of 3 tasks: no published score of the same task and setup.",
     ]
     law = [whole("hkcanto_law", shots=shots) for shots in (0, 1, 5)]

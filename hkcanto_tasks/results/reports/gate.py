@@ -271,7 +271,8 @@ def _certainty(gate: Gate) -> str:
             **places,
         )
     return say(
-        "Not certain: to pass needs {passing} % certainty, to fail {worse} % for all tasks together.",
+        "Neither is certain: {passing} % is needed to pass, and {worse} % for all tasks together to "
+        "fail.",
         **places,
     )
 
@@ -304,7 +305,8 @@ def _sentence(gate: Gate) -> str:
             **places,
         )
     return say(
-        "Undecided: there are too few items to tell whether {candidate} is more than {delta} points "
+        "Undecided, so do not release yet: there are too few items to tell whether {candidate} is more "
+        "than {delta} points "
         "worse than {baseline} {where}.",
         **places,
     )
@@ -414,7 +416,7 @@ def _advice(gate: Gate) -> Iterator[Note]:
             for task in limited
         ]
         text = say(
-            "Do not release yet. Run more items; if both are equally good, so many pass: {needs}.",
+            "Run more items; if both are equally good, so many pass: {needs}.",
             needs=listed(needs),
         )
         yield next_step(text)
@@ -426,8 +428,7 @@ def _advice_on_small(gate: Gate, small: Sequence[GatedTask]) -> Note:
     """Return what to do about tasks that have too few items, even if all are run."""
     tolerance = max(map(_decidable_points, small))
     text = say(
-        "Do not release by this gate. Too small, even if all items are run: {tasks}. Plan the next "
-        "gate:",
+        "Too small, even if all items are run: {tasks}. Plan the next gate:",
         tasks=listed(map(_needs, small), ", "),
     )
     command = f"hkcanto plan LOGS --gate {gate.delta:g} --gate {tolerance:g}"

@@ -484,7 +484,7 @@ def _notes_on_ranks(label: str, rows: Sequence[_TaskRow]) -> Iterator[Note]:
             BY_HOW_MUCH, say("From the best published: {amounts}.", amounts=amounts)
         )
         certain = say(
-            "Each rank holds with 95 %: a range has all places that the intervals allow."
+            "95 % for each rank; a range is all places that the intervals allow."
         )
         yield verdict_note(HOW_CERTAIN, certain)
     reasons = Counter(row.why_unranked for row in rows if not row.rank)
