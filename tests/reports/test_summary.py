@@ -107,7 +107,12 @@ def test_several_tasks_share_the_error_of_five_percent() -> None:
     assert said_of("How certain", *runs) == (
         "Certain on 1 of 8 tasks, each time for b (95 %, all tasks together)."
     )
+    # These runs have one subject each, so that there is nothing more to see.
     assert next_step(*runs) == (
+        "Keep it as a page: hkcanto compare LOGS -o report.html"
+    )
+    divided = [whole("hkcanto_law", share, label=str(share)) for share in (0.4, 0.9)]
+    assert next_step(*divided) == (
         "See the gains and losses subject by subject: hkcanto compare LOGS --full"
     )
     # Without the first pair, no difference is certain.

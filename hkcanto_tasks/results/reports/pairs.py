@@ -62,6 +62,7 @@ class RunPair(NamedTuple):
         unread: The runs whose answers say nothing about the model.
         task: The task's name.
         short_title: The task's title without its condition.
+        is_divided: Whether the runs have several subjects.
     """
 
     title: str
@@ -73,6 +74,7 @@ class RunPair(NamedTuple):
     unread: Sequence[UnreadRun] = ()
     task: str = ""
     short_title: str = ""
+    is_divided: bool = False
 
     @property
     def gain(self) -> Estimate | None:
@@ -117,6 +119,7 @@ def pair_of(comparison: Comparison, best: float | None = None) -> RunPair:
         unread=comparison.unread,
         task=comparison.a.definition.name,
         short_title=short_title(comparison.a.definition),
+        is_divided=len(comparison.a.subjects) > 1,
     )
 
 
@@ -197,6 +200,10 @@ def _next_step(pairs: Sequence[RunPair]) -> Note:
     if differing and not any(pair.is_significant for pair in pairs):
         text = say("See how many items would show such differences:")
         return next_step(text, "hkcanto plan LOGS")
+    if not any(pair.is_divided for pair in pairs):
+        return next_step(
+            say("Keep it as a page:"), "hkcanto compare LOGS -o report.html"
+        )
     text = say("See the gains and losses subject by subject:")
     return next_step(text, "hkcanto compare LOGS --full")
 
