@@ -13,9 +13,8 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
-from make_logs import Answers
+from make_logs import Answers, lm_eval_logs
 from measuring import arguments
 
 TASKS = (
@@ -27,64 +26,6 @@ TASKS = (
     *("hkmmlu_cot", "hkmmlu_translation_yue_zh", "tmmluplus_gen"),
 )
 REPORT = "from hkcanto_tasks.cli import app; app()"
-
-
-def write_logs(folder: Path, models: int) -> None:
-    """Run lm-eval for each model and task; each model's logs are in a folder of its own."""
-    from lm_eval import simple_evaluate
-    from lm_eval.api.model import LM
-    from lm_eval.loggers import EvaluationTracker
-    from lm_eval.tasks import TaskManager
-
-    from hkcanto_lm_eval import task_path
-
-    class Knows(LM):  # type: ignore[misc]
-        tokenizer_name = "knows"
-
-        def __init__(self, answers: Answers) -> None:
-            super().__init__()
-            self._answers = answers
-
-        def generate_until(
-            self, requests: list[Any], disable_tqdm: bool = False
-        ) -> list[str]:
-            del disable_tqdm
-            responses: list[str] = []
-            for request in requests:
-                doc = request.doc
-                responses.append(
-                    self._answers.to(doc["id"], str(doc["target"]), "ABCD")
-                )
-            return responses
-
-        def loglikelihood(self, *_: Any, **__: Any) -> list[tuple[float, bool]]:
-            raise NotImplementedError
-
-        loglikelihood_rolling = loglikelihood
-
-    manager = TaskManager(include_path=[task_path()], include_defaults=False)
-    for number in range(models):
-        answers = Answers(number, models, seed=1234)
-        for task in TASKS:
-            tracker = EvaluationTracker(output_path=str(folder / answers.name))
-            results = simple_evaluate(
-                model=Knows(answers),
-                tasks=[task],
-                task_manager=manager,
-                bootstrap_iters=0,
-                evaluation_tracker=tracker,
-                log_samples=True,
-            )
-            assert results is not None
-            name = f"org/{answers.name}"
-            results["config"] |= {"model": "hf", "model_args": f"pretrained={name}"}
-            tracker.general_config_tracker.model_name = name
-            tracker.general_config_tracker.model_name_sanitized = name.replace(
-                "/", "__"
-            )
-            samples = results.pop("samples")
-            tracker.save_results_aggregated(results=results, samples=samples)
-            tracker.save_results_samples(task_name=task, samples=samples[task])
 
 
 def report_seconds(folders: list[str], page: Path) -> float:
@@ -109,8 +50,9 @@ def main() -> None:
     fewer = max(1, models // given.parts)
     with tempfile.TemporaryDirectory() as folder:
         logs, page = Path(folder) / "logs", Path(folder) / "report.html"
-        write_logs(logs, models)
-        folders = [str(logs / f"model-{number}") for number in range(models)]
+        runs = [Answers(number, models, seed=1234) for number in range(models)]
+        lm_eval_logs(logs, runs, TASKS)
+        folders = [str(logs / f"org__{answers.name}") for answers in runs]
         start = report_seconds(folders[:1], page)
         part = report_seconds(folders[:fewer], page)
         whole = report_seconds(folders, page)

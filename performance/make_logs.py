@@ -12,6 +12,7 @@ import os
 import random
 import tempfile
 from collections.abc import Iterable, Mapping
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -57,13 +58,15 @@ def letters(sample: Mapping[str, Any]) -> list[str]:
     """Return the letters that a sample has an option for."""
     return [
         letter
-        for letter, choice in zip("ABCD", sample["choices"], strict=False)
+        for letter, choice in zip("ABCD", sample.get("choices") or "ABCD", strict=False)
         if choice
     ]
 
 
-def lm_eval_logs(folder: Path, models: list[Answers]) -> None:
-    """Run lm-eval for each model."""
+def lm_eval_logs(
+    folder: Path, models: Iterable[Answers], tasks: Iterable[str] = ("hkmmlu",)
+) -> None:
+    """Run lm-eval for each model and task; the logs of a model are in a folder `org__NAME`."""
     from lm_eval import simple_evaluate
     from lm_eval.api.model import LM
     from lm_eval.loggers import EvaluationTracker
@@ -84,7 +87,8 @@ def lm_eval_logs(folder: Path, models: list[Answers]) -> None:
             del disable_tqdm
             docs = [request.doc for request in requests]
             return [
-                self._answers.to(doc["id"], doc["target"], letters(doc)) for doc in docs
+                self._answers.to(doc["id"], str(doc["target"]), letters(doc))
+                for doc in docs
             ]
 
         def loglikelihood(self, *_: Any, **__: Any) -> list[tuple[float, bool]]:
@@ -93,11 +97,11 @@ def lm_eval_logs(folder: Path, models: list[Answers]) -> None:
         loglikelihood_rolling = loglikelihood
 
     manager = TaskManager(include_path=[task_path()], include_defaults=False)
-    for answers in models:
+    for answers, task in product(models, tasks):
         tracker = EvaluationTracker(output_path=str(folder))
         results = simple_evaluate(
             model=Knows(answers),
-            tasks=["hkmmlu"],
+            tasks=[task],
             task_manager=manager,
             bootstrap_iters=0,
             evaluation_tracker=tracker,
@@ -110,7 +114,7 @@ def lm_eval_logs(folder: Path, models: list[Answers]) -> None:
         tracker.general_config_tracker.model_name_sanitized = name.replace("/", "__")
         samples = results.pop("samples")
         tracker.save_results_aggregated(results=results, samples=samples)
-        tracker.save_results_samples(task_name="hkmmlu", samples=samples["hkmmlu"])
+        tracker.save_results_samples(task_name=task, samples=samples[task])
 
 
 def inspect_logs(folder: Path, models: list[Answers]) -> None:
