@@ -161,6 +161,18 @@ def test_inspect_sends_what_lm_eval_sends(template: str, tmp_path: Path) -> None
     assert "no_system:yes" in run.condition
 
 
+def test_inspect_keeps_the_turns_of_worked_examples(tmp_path: Path) -> None:
+    log = run_inspect(REFUSING, tmp_path, multiturn=True, shots=2)
+    messages = sent_messages(log.samples[0])
+    task = load_task("hkcanto_law").at(shots=2, multiturn=True)
+    sample = next(
+        item for item in task.samples if item.id == log.samples[0].metadata["id"]
+    )
+    turns = task.prompt(sample).messages(multiturn=True, no_system=True)
+    assert [(message.role, message.text) for message in messages] == [*turns]
+    assert [role for role, _ in turns] == ["user", "assistant"] * 2 + ["user"]
+
+
 def test_a_run_without_a_system_role_is_compared_with_one_that_has_it(
     tmp_path: Path,
 ) -> None:

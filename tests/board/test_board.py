@@ -344,6 +344,18 @@ def test_a_reason_is_given_once_with_its_files(results: Results, board: Board) -
     assert "data/4.json" in board(results.folder, "--check").output
 
 
+def test_reasons_and_their_files_are_on_the_standard_error(
+    results: Results, tmp_path: Path
+) -> None:
+    results.add(change=counted("30"), name="wrong.json")
+    command = ["board", str(results.folder), "-o", str(tmp_path / "site")]
+    done = CliRunner().invoke(app, command)
+    for part in ("not on the board (1): it has 30 of 252 items", "data/wrong.json"):
+        assert part in done.stderr
+        assert part not in done.stdout
+    assert "0 results of 0 models" in done.stdout
+
+
 def test_a_record_as_published_is_right(results: Results, board: Board) -> None:
     results.add()
     made = board(results.folder, "--check")

@@ -938,3 +938,17 @@ def test_rare_readings_do_not_rhyme() -> None:
     assert not holds("rhyme", "開心\n好人")
     assert not holds("rhyme", "土地\n我哋\n先知")
     assert holds("rhyme", "開心\n黃金")
+
+
+def test_loosely_blank_lines_around_a_response_are_no_lines_of_it() -> None:
+    assert follows_loosely("\n一\n二\n三\n四\n", TWO_LINES)
+    assert not follows_loosely("\n一\n二\n三\n四\n五\n", TWO_LINES)
+
+
+def test_loosely_the_first_line_may_go_alone_and_so_may_the_last() -> None:
+    begins = Constraint("starts_with", {"text": "乙"})
+    ends = Constraint("ends_with", {"text": "甲"})
+    assert follows_loosely("甲\n乙", begins)
+    assert follows_loosely("甲\n乙", ends)
+    assert not follows_loosely("甲\n丙\n乙", begins)
+    assert not follows_loosely("甲\n丙\n乙", ends)

@@ -777,3 +777,16 @@ def test_each_number_of_turns_has_a_frame_of_its_own() -> None:
     frames = _Frames()
     assert frames.fits(framed("Is it A?", "Yes", "Is it B?"), TURNS, TEMPLATE)
     assert frames.fits("<s>[INST] Is it A? [/INST]", TURNS[:1], TEMPLATE)
+
+
+def test_an_excluded_item_beside_one_without_a_score(inspect: InspectLog) -> None:
+    changed = InspectLog(edited(inspect, nan, recomputed=False))
+    failed = changed.samples[-1]
+    assert failed["id"] != inspect.wrong()["id"]
+    failed["error"] = {"message": "m", "traceback": "t", "traceback_ansi": "t"}
+    failed["scores"] = {}
+    changed.file.write_text(json.dumps(changed.log), "utf-8")
+    text = report(changed.file)
+    # Eight items: one is excluded, one failed.
+    assert "1 of 8 items are excluded from scoring (wrong_gold)" in text
+    assert "1 of 7 items have no score, because of errors" in text

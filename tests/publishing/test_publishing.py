@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable
+from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,10 @@ from statsmodels.stats.proportion import proportion_confint
 from typer.testing import CliRunner, Result
 
 from hkcanto_tasks.cli import app
+from hkcanto_tasks.results.publishing.eee import _items
 
 from ..cases import another_run
+from ..reports.building import a_run
 from ..reports.harness_runs import (
     AnsweringLM,
     answering_model,
@@ -729,3 +732,26 @@ def test_only_a_perfect_answer_is_published_as_correct(
     evaluations = [json.loads(line)["evaluation"] for line in lines.splitlines()]
     scores = sorted((item["score"], item["is_correct"]) for item in evaluations)
     assert scores == [(0.0, False), (0.5, False), (1.0, True)]
+
+
+def test_items_have_their_value_and_none_of_their_texts() -> None:
+    values = {"acc": [1.0, nan, 0.0]}
+    subjects = ["hk_law", "hk_law", "economics"]
+    run = a_run("hkmmlu", values, ids=["a", "b", "c"], subjects=subjects, label="org/m")
+    result = {"evaluation_name": "hkmmlu", "evaluation_result_id": "r1"}
+    record = {"evaluation_id": "e1", "evaluation_results": [result, {"other": 1}]}
+    lines = [json.loads(line) for line in _items(run, record).splitlines()]
+    # The second has no value.
+    assert [line["sample_id"] for line in lines] == ["a", "c"]
+    assert [line["evaluation"] for line in lines] == [
+        {"score": 1.0, "is_correct": True},
+        {"score": 0.0, "is_correct": False},
+    ]
+    assert [line["metadata"]["subject"] for line in lines] == ["hk_law", "economics"]
+    for line in lines:
+        assert line["evaluation_id"] == "e1"
+        assert line["evaluation_result_id"] == "r1"
+        assert line["evaluation_name"] == "hkmmlu"
+        assert line["model_id"] == "org/m"
+        assert line["interaction_type"] == "single_turn"
+        assert (line["input"]["reference"], line["output"]["raw"]) == ([], [])

@@ -14,7 +14,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 from typer.testing import CliRunner
 
 from hkcanto_tasks.cli import app
-from hkcanto_tasks.results.reports.any_logs import AnyLog, AnyResponse
+from hkcanto_tasks.results.reports.any_logs import AnyLog, AnyResponse, numbers_of
 
 from .harness_runs import AnsweringLM, answering_model, run_inspect, run_lm_eval
 
@@ -296,3 +296,29 @@ def test_a_figure_that_a_response_lacks_is_not_a_number() -> None:
     assert log.values("f1,none") == pytest.approx([math.nan, 0.5], nan_ok=True)
     higher = [log.is_higher_better(name) for name in ("acc,none", "loss", "f1,none")]
     assert higher == [True, False, None]
+
+
+def test_numbers_and_inspects_grades_have_a_value() -> None:
+    values = {
+        "correct": "C",
+        "incorrect": "I",
+        "partial": "P",
+        "no answer": "N",
+        "share": 0.25,
+        "count": 3,
+        "flag": True,
+        "text": "yes",
+        "nothing": None,
+        "list": [1],
+    }
+    numbers = numbers_of(values)
+    assert numbers == {
+        "correct": 1.0,
+        "incorrect": 0.0,
+        "partial": 0.5,
+        "no answer": 0.0,
+        "share": 0.25,
+        "count": 3.0,
+        "flag": 1.0,
+    }
+    assert {type(number) for number in numbers.values()} == {float}

@@ -10,7 +10,12 @@ import pytest
 from typer.testing import CliRunner
 
 from hkcanto_tasks.cli import app
-from hkcanto_tasks.results.reports.any_rescored import _item_of_sample, letter_of
+from hkcanto_tasks.errors import LogError
+from hkcanto_tasks.results.reports.any_rescored import (
+    _item_of_sample,
+    _mostly_usable,
+    letter_of,
+)
 
 from .harness_runs import AnsweringLM, answering_model, run_inspect, run_lm_eval
 
@@ -332,3 +337,20 @@ def test_logs_of_other_tasks_in_their_own_form(form: str, tmp_path: Path) -> Non
     (comparison,) = content["comparisons"]
     assert (comparison["a"], comparison["b"]) == (1 / 4, 3 / 4)
     assert fates(content)["unread_by_harness"] == 2
+
+
+@pytest.mark.parametrize(("unusable", "refused"), [(0, 0), (5, 0), (6, 1), (100, 1)])
+def test_five_in_a_hundred_items_may_be_unusable(unusable: int, refused: int) -> None:
+    options = {"choices": ["Aberdeen", "Bristol"], "target": "B", "input": "?"}
+    item = _item_of_sample({**options, "id": 1, "epoch": 1, "scores": {}})
+    items = [None] * unusable + [item] * (100 - unusable)
+    if refused:
+        with pytest.raises(LogError, match=f"^{unusable} of 100 items .*; so declare"):
+            _mostly_usable(items, "; so declare them")
+    else:
+        assert _mostly_usable(items, "") == items
+
+
+def test_a_log_without_items_is_refused() -> None:
+    with pytest.raises(LogError, match="0 of 0 items"):
+        _mostly_usable([], "")

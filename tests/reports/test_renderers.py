@@ -11,6 +11,7 @@ import pytest
 from rich.console import Console
 
 from hkcanto_tasks.errors import OptionError
+from hkcanto_tasks.messages import say, speaking, spoken
 from hkcanto_tasks.printable import printable
 from hkcanto_tasks.results.reports.blocks import (
     Note,
@@ -25,9 +26,11 @@ from hkcanto_tasks.results.reports.renderers import render
 from hkcanto_tasks.results.reports.renderers.formatting import (
     heading,
     interval_text,
+    listed,
     shown,
     value_text,
 )
+from hkcanto_tasks.results.reports.renderers.language import translated
 from hkcanto_tasks.results.reports.renderers.plots import (
     Mark,
     _axis,
@@ -757,3 +760,36 @@ def test_an_axis_has_three_ticks_or_a_few_more_at_round_numbers() -> None:
     assert _ticks(0, 100) == [0, 50, 100]
     assert _ticks(0, 60) == [0, 25, 50]
     assert _ticks(0, 30) == [0, 10, 20, 30]
+
+
+def test_of_more_than_five_names_four_are_shown_and_the_rest_counted() -> None:
+    assert listed("abcde") == "a; b; c; d; e"
+    assert listed("abcdeab") == "a; b; c; d; e", "each name once"
+    assert listed("abcdef") == "a; b; c; d; 2 more"
+    assert listed("abcdefg", ", ") == "a, b, c, d, 3 more"
+
+
+def test_a_command_is_one_line_however_narrow_the_output_is() -> None:
+    command = f"hkcanto compare {'base=' * 20} tuned"
+    made = report(section(Note("Do this.", "next", "What next", command)))
+    for width in (40, 80):
+        assert f"  {command}\n" in printed(made, width)
+
+
+def test_messages_in_cells_and_notes_of_figures_are_translated_and_data_is_not() -> (
+    None
+):
+    table = TableBlock(
+        "t",
+        "Task by task",
+        [TableColumn("Model", help="Number of models", under=say("Chance"))],
+        [TableRow([say("Chance")], "run"), TableRow(["Chance"], "run")],
+    )
+    with speaking("zh-Hant"):
+        (block,) = translated(report(section(table))).sections[0].blocks
+        assert isinstance(block, TableBlock)
+        chance, data = (row.values[0] for row in block.rows)
+        assert (chance, data) == (spoken(say("Chance")), "Chance")
+        assert chance != data
+        assert block.columns[0].title == spoken("Model") != "Model"
+        assert block.columns[0].under == chance

@@ -715,3 +715,9 @@ def test_the_doctor_counts_items_and_subjects_and_names_what_differs() -> None:
     local: Any = SimpleNamespace(kind="local", root=Path("/data"))
     fetch = _finding_of_loaded(benchmark, local, [part]).command
     assert fetch == "unset HKCANTO_DATA_DIR; hkcanto data fetch hkmmlu"
+
+
+def test_json_has_chinese_as_it_is_written() -> None:
+    assert '"hkcanto_g2p"' in hkcanto("list", "--json")
+    assert "粵拼" in hkcanto("list", "粵拼", "--json")
+    assert "\\u" not in hkcanto("list", "--json")

@@ -274,3 +274,19 @@ def test_each_example_of_a_chain_of_thought_needs_reasoning(quiz: Quiz) -> None:
     quiz('letters = "AB"', *rows, texts=texts)
     with pytest.raises(OptionError, match="no reasoning for worked examples"):
         load_task("quiz", cot=True, shots=2).prompt_examples("")
+
+
+def test_an_option_without_a_text_in_the_prompt_is_refused(quiz: Quiz) -> None:
+    row = {"question": "?", **dict.fromkeys("ABCD", "?"), "answer": "A"}
+    more = 'answer = "letter"'
+    for texts, refused in (
+        ("", True),
+        ('question_cot = "Think: {question}{options}"', False),
+        ('system_cot = "Think."', False),
+    ):
+        quiz(more, row, texts=texts)
+        if refused:
+            with pytest.raises(OptionError, match="its prompt has no text for cot"):
+                load_task("quiz", cot=True)
+        else:
+            load_task("quiz", cot=True)
