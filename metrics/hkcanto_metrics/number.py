@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from hkcanto_metrics.number_questions import asked_for
+from rapidfuzz.fuzz import ratio
+
+from hkcanto_metrics.number_questions import Asked, asked_for
 from hkcanto_metrics.number_rules import Part
 from hkcanto_metrics.number_text import Result, Span
 from hkcanto_metrics.numerals import SAYS, plain_signs, value_of, without_decoration
@@ -18,6 +20,8 @@ from hkcanto_metrics.reasoning import Parts
 from hkcanto_metrics.response_text import own_answer, with_chinese_marks
 
 _HEAD = 2_000  # characters of a question that are read
+_SHORT = 10  # characters: a shorter question may be an answer, too
+_SAME_QUESTION = 80  # percent of a question that its repetition has
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,11 @@ def read_number(
         "\n", _folded(with_chinese_marks(question[:_HEAD]))
     )
     asked = asked_for(question)
-    answer = _without_repeat(_folded(own.text), question)
+    answer = _folded(own.text)
+    if _asks_another(answer, asked):
+        return NumberReading(None, "none: no number")
+    answer = _without_question(answer, question)
+    answer = _without_repeat(answer, question)
     answer = _without_unit(answer, question)
     reason = "none: no number"
     for start, end in _parts(answer):
@@ -206,6 +214,39 @@ def _without_unit(
     )
 
 
+def _asks_another(
+    text: str,
+    asked: Asked,
+) -> bool:
+    """Whether a response begins with a question of its own, with a number that ours lacks."""
+    begun = SAYS["asked_first"].match(text)
+    if not begun or not begun["label"] or not asked.given:
+        return False
+    line = begun["line"].rstrip()
+    if not line.endswith("?"):
+        return False
+    numbers = [match for match in SAYS["number"].finditer(line) if match[0].isdigit()]
+    return not {*map(value_of, numbers)} <= asked.given
+
+
+def _without_question(
+    text: str,
+    question: str,
+) -> str:
+    """Blank out the question that a response begins with, and its label."""
+    begun = SAYS["asked_first"].match(text)
+    if not begun or len(question.strip()) < _SHORT:
+        return text
+    asked = question.strip()
+    end = begun.start("line") + len(asked)
+    if not text.startswith(asked, begun.start("line")):
+        is_question = begun["line"].rstrip().endswith("?")
+        if not is_question or ratio(begun["line"], asked) < _SAME_QUESTION:
+            return text
+        end = begun.end("line")
+    return text[end:].rjust(len(text), "\t")
+
+
 def _without_repeat(
     text: str,
     question: str,
@@ -215,7 +256,7 @@ def _without_repeat(
     written = f"\n{question}\n{text}"
     after = written.find(f"\n{last}") + 1 + len(last)
     is_more = written[after : after + 1].strip("\n")
-    if len(last) <= 3 or not is_more:
+    if len(last) <= 3 or not is_more or not re.search(r"\w", last):
         return text
     kept = text.removesuffix(last)
     return kept + ",".ljust(len(last), "\t")

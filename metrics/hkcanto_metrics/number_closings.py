@@ -81,10 +81,14 @@ class Closings(NumberText):
         end = self._before_restatement(begin, stop)
         words = SAYS["conclusion"].finditer(self._text, begin, end)
         concluded = [match.end() for match in words]
-        equals = max(self._text.rfind("=", begin, end), begin)
+        signs = SAYS["equal_sign"].finditer(self._text, begin, end)
+        equals = max([begin, *(sign.start() for sign in signs)])
         line = begin if self._in_brackets(begin, equals) else equals
         start = max([line, *concluded])
         numbers = self._between(start, end)
+        if numbers and not valued(numbers):  # 80 minutes, i.e. 1 hour 20 minutes
+            start = line
+            numbers = self._between(start, end)
         # Words such as 一個 do not count beside digits.
         if not all(number.is_chinese for number in numbers):
             numbers = [number for number in numbers if not number.is_word]
@@ -130,12 +134,14 @@ class Closings(NumberText):
         """The numbers outside of brackets and of clauses that only add something."""
         stop = self._main_end(closing)
         said = self._between(closing.begin, closing.stop)
-        others = values_of(filter(self._is_of_other, said))
+        others = [*filter(self._is_of_other, said)]
         main = []
         for number in closing.numbers:
             is_beside = self._in_brackets(closing.begin, number.start)
-            is_main = number.start < stop and not is_beside
-            if is_main and number.value not in others:
+            if self._is_calculated(number):  # 食咗 15 個，所以仲有 30 - 15 = 15 個
+                others = [other for other in others if other.end > number.start]
+            is_other = number.value in values_of(others)
+            if number.start < stop and not is_beside and not is_other:
                 main.append(number)
         # A share of something, where a number of things is asked, is no rival.
         if main and not valued(main):
@@ -182,6 +188,27 @@ class Closings(NumberText):
         """
         named = [number for number in main if self._is_asked_by_name(number)]
         return self._one_of(closing, main, named)
+
+    def _without_other_labels(self, sentences: list[Span]) -> list[Span]:
+        """The sentences without results at their end that are labelled as something not asked for.
+
+        Examples:
+            (有幾多隻兔？) 兔 = 8⏎雞 = 12 → 8
+            (What is the larger number?) Larger: 18. Smaller: 12. → 18
+        """
+        wanted = _subjects(self._asked.clause)
+        labels = [self._line_label(span) for span in sentences]
+        if not any(label and label <= wanted for label in labels):
+            return sentences
+        end = len(sentences)
+        while labels[end - 1] - wanted:
+            end -= 1
+        return sentences[:end]
+
+    def _line_label(self, span: Span) -> set[str]:
+        """The words of the label before the last number of a sentence."""
+        numbers = valued(self._between(*span))
+        return self._label(span[0], numbers[-1]) if numbers else set()
 
     def in_relation(self, closing: Closing, main: list[Result]) -> Result | None:
         """The number said of what is left, or will be, where the question asks for that.
@@ -392,6 +419,8 @@ class Closings(NumberText):
             return False
         if not closing.concludes or first.value == last.value:
             return True
+        if first.value in self._asked.given and last.value not in self._asked.given:
+            return True  # 所以行 12 公里，要 3 個鐘
         return not self._search("comma", first.end, last.start)
 
     def _is_told(self, closing: Closing, last: Result) -> bool:
@@ -485,13 +514,16 @@ class Closings(NumberText):
 
     def _label(self, near: int, number: Result) -> set[str]:
         """The words of the label before a number in its line or clause: "Total: 88"."""
-        if not self._text[near : number.start].rstrip().endswith(":"):
+        if self._text[near : number.start].rstrip("$ \t")[-1:] not in (":", "="):
             return set()
         line = self._search("label_of_line", near, number.start)
         return _subjects(line["label"]) if line else set()
 
     def _is_of_other(self, number: Result) -> bool:
         """Whether a number is said of something other than what the question asks for."""
+        asks_more = SAYS["asks_more"].search(self._asked.text)
+        if not asks_more and self._match("more", number.end):
+            return True
         if not self._asked.after:  # nothing is known of it
             return False
         near = max(0, number.start - LINE)
@@ -504,7 +536,7 @@ class Closings(NumberText):
         if self._asked.is_left and SAYS["gone"].search(clause):
             return not SAYS["left"].search(clause)
         for kind in ("shared", "difference", "saving"):
-            is_asked = SAYS[f"asks_{kind}"].search(self._asked.ending)
+            is_asked = SAYS[f"asks_{kind}"].search(self._asked.clause)
             if SAYS[kind].search(said_before) and not is_asked:
                 return True
         return self._asked.names_other(said_before, said_after)

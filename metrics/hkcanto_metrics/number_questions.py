@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from hkcanto_metrics.numerals import SAYS, value_of
@@ -77,6 +77,11 @@ class Asked:
     ending: str = ""
     is_signed: bool = False
 
+    @property
+    def is_ordinal(self) -> bool:
+        """Whether it asks for a place in an order."""
+        return bool(SAYS["asks_ordinal"].search(self.clause))
+
     def names_other(
         self,
         before: str,
@@ -100,46 +105,48 @@ class Asked:
 def asked_for(question: str) -> Asked:
     """Return what a normalised question says of its answer."""
     values = map(value_of, SAYS["number"].finditer(question))
-    given = {value for value in values if value is not None}
-    gaps = [*SAYS["gap"].finditer(question)]
     closing = question.strip().rpartition("\n")[2][-_LINE:]
     closing = re.split("[。;?!]|[.] ", closing.strip(" ?。."))[-1]
     clauses = closing.split(",")
-    clause = next(filter(SAYS["gap"].search, clauses), clauses[-1])
-    named = SAYS["unit_at_end"].search(question)
-    is_signed = bool(SAYS["negative_case"].search(question))
-    if not gaps:
-        return Asked(
-            given,
-            question,
-            clause=clause,
-            ending=closing,
-            is_share=bool(named and SAYS["share"].search(named[0])),
-            is_signed=is_signed,
-            units=_units_from(named["unit"]) if named else None,
-        )
-    gap = gaps[-1]
-    is_share = bool(SAYS["share"].search(gap[0] + (named[0] if named else "")))
-    is_count = bool(SAYS["count"].search(gap[0]))
-    ending = question[gap.start() :][:_LINE]
-    things = question[gap.start("after") :][:_LINE]
-    return Asked(
-        given,
+    asked = Asked(
+        {value for value in values if value is not None},
         question,
-        clause=clause,
+        clause=next(filter(SAYS["gap"].search, clauses), clauses[-1]),
         ending=closing,
+        is_signed=bool(SAYS["negative_case"].search(question)),
+    )
+    gaps = [*SAYS["gap"].finditer(question)]
+    named = SAYS["unit_at_end"].search(question)
+    if gaps:
+        return _with_gap(asked, gaps[-1], named)
+    if not named:
+        return asked
+    is_share = bool(SAYS["share"].search(named[0]))
+    return replace(asked, is_share=is_share, units=_units_from(named["unit"]))
+
+
+def _with_gap(
+    asked: Asked,
+    gap: re.Match[str],
+    named: re.Match[str] | None,
+) -> Asked:
+    """What a question asks for with "how many"."""
+    is_share = bool(SAYS["share"].search(gap[0] + (named[0] if named else "")))
+    is_count = bool(SAYS["count"].search(gap[0])) and not is_share
+    things = asked.text[gap.start("after") :]
+    is_counted = "many" in gap[0] and not SAYS["auxiliary"].match(things)
+    ending = asked.text[gap.start() :][:_LINE]
+    return replace(
+        asked,
         before=without_blanks(gap["before"]),
         after=without_blanks(gap["after"]),
-        is_count=is_count and not is_share,
+        is_count=is_count,
         is_share=is_share,
-        is_total=bool(SAYS["total"].search(question[-_END:])),
+        is_total=bool(SAYS["total"].search(asked.text[-_END:])),
         is_left=bool(SAYS["left"].search(ending)),
-        is_future=bool(SAYS["future"].search(clause)),
-        is_signed=is_signed,
-        units=_units_from(named["unit"] if named else question[gap.start("after") :]),
-        things=""
-        if SAYS["auxiliary"].match(things) or "many" not in gap[0]
-        else things,
+        is_future=bool(SAYS["future"].search(asked.clause)),
+        units=_units_from(named["unit"] if named else things),
+        things=things[:_LINE] if is_counted else "",
     )
 
 

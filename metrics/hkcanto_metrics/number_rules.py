@@ -15,7 +15,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from hkcanto_metrics.number_closings import CLOSING_RULES, Closings
-from hkcanto_metrics.number_text import Result, Span
+from hkcanto_metrics.number_text import Result, Span, values_of
 from hkcanto_metrics.numerals import SAYS
 
 # Of many announcements, the last ones are read; of a long sentence, the beginning.
@@ -44,12 +44,26 @@ class Part(Closings):
         marks = {number.value for number in announced if number.kind == "marked"}
         is_equation = "=" in self._text[last.cue : last.start]
         is_step = is_equation or (last.kind == "marked" and len(marks) > 1)
+        is_step = is_step or self._is_given_and_goes_on(last)
         if self._is_replaced(last, is_step=is_step):
             return None
         for before in announced[-2:-1]:
             if self._stand_side_by_side(before, last):
                 return Result(None, before.start, last.end)
         return last
+
+    def _is_given_and_goes_on(self, announced: Result) -> bool:
+        """Whether a number of the question is announced, and its line goes on to others.
+
+        Examples:
+            (每組 200 人，3 組共幾多人？) #### 3 組，每組 200 人，所以共 600 人。 → 600
+        """
+        if announced.value not in self._asked.given:
+            return False
+        line = self._text.find("\n", announced.end)
+        end = line if line > 0 else self._end
+        later = values_of(self._between(announced.end, end))
+        return bool(later - {announced.value})
 
     def _stand_side_by_side(
         self,
@@ -226,6 +240,8 @@ class Part(Closings):
             return None
         if self._has_rival(numbers, clause.end()):
             return None
+        if self._match("operand", first.end, end):
+            return None
         is_joined = self._is_joined(numbers[:2], first)
         return replace(first, value=None) if is_joined else first
 
@@ -254,6 +270,7 @@ class Part(Closings):
     ) -> Result | None:
         """The result of the last sentences, apart from a remark or another case."""
         body = self._before_remarks(sentences)
+        body = self._without_other_labels(body)
         if self._breaks_off(body):
             return None
         for start, end in sentences[len(body) :]:
@@ -292,8 +309,10 @@ NUMBER_RULES: tuple[Callable[..., object], ...] = (
     Part._announced,
     Part._under_heading,
     Part._is_replaced,
+    Part._is_given_and_goes_on,
     Part._stand_side_by_side,
     Part._before_remarks,
+    Part._without_other_labels,
     Part._breaks_off,
     Part._gives_up,
     Part._is_aside,

@@ -127,9 +127,14 @@ class NumberText:
             value = value_of(match)
             if value is None:
                 continue
-            if self._search("unused_before", near, match.start()):
+            if self._search("ordinal", near, match.start()):
+                if not self._asked.is_ordinal:
+                    continue
+            elif self._search("unused_before", near, match.start()):
                 continue
             if self._match("unused_after", match.end(), end):
+                continue
+            if self._match("assailed", match.end(), end):
                 continue
             if below := self._match("below_zero", match.end(), end):
                 # 5 °F below freezing is 27 °F.
@@ -225,10 +230,13 @@ class NumberText:
             return self._is_contrary(start, end)
         if self._match("conclusion", self._past("filler", start, end)):
             return False
-        if not aside["supposing"]:
-            return not self._search("conclusion", aside.end(), end)
         if self._between(start, aside.start()):
             return False
+        if not aside["supposing"]:
+            return not self._search("conclusion", aside.end(), end)
+        back = self._search("contrast", aside.end(), end)
+        if back and self._search("conclusion", back.end(), end):
+            return False  # 如果計埋星期日就 180 間，不過只問兩日，所以 140 間
         comma = self._text.find(",", aside.end(), end)
         supposed = values_of(self._between(aside.end(), comma))
         return not (supposed and supposed <= self._asked.given)
@@ -236,7 +244,8 @@ class NumberText:
     def _is_bracketed(self, start: int, end: int) -> bool:
         """Whether a whole sentence after another one is in brackets, and concludes nothing."""
         sentence = self._text[start:end].strip()
-        if start <= self._start or not (sentence[:1] == "(" and sentence[-1:] == ")"):
+        is_closed = ")" in (sentence[-1:], self._text[end : end + 1])
+        if start <= self._start or sentence[:1] != "(" or not is_closed:
             return False
         return not self._search("conclusion", start, end)
 
@@ -302,8 +311,10 @@ class NumberText:
             rest = self._text[number.end : end].strip()
         if "," in rest or SAYS["dangling"].search(written):
             return True
-        if end - self._start <= _SHORT or len(sentences) == 1:
+        if end - self._start <= _SHORT:
             return False
+        if len(sentences) == 1:
+            return len(rest) > _SHORT
         if len(rest) > _UNIT:
             return True
         is_line = self._text[start - 1 : start] in ("", "\n")

@@ -1167,6 +1167,86 @@ def test_units_signs_and_forms_that_the_question_settles(
     assert extract_number(response, question) == expected
 
 
+SHOP = "阿敏買咗 3 打雞蛋，每打 12 隻，煮咗 6 隻，仲有幾多隻？"
+
+
+@pytest.mark.parametrize(
+    ("question", "response", "value"),
+    [
+        # The response repeats the question first.
+        (
+            SHOP,
+            f"問題：{SHOP}\n\n解：\n3 × 12 = 36 隻。\n36 − 6 = 30 隻。\n所以仲有 30 隻。",
+            30,
+        ),
+        (SHOP, f"{SHOP}\n首先，3 × 12 = 36。\n所以仲有 36 − 6 = 30 隻。", 30),
+        (
+            SHOP,
+            f"問題：{SHOP.replace('雞蛋', '蛋')}\n解法：36 − 6 = 30。所以仲有 30 隻。",
+            30,
+        ),
+        (SHOP, "阿敏買咗 3 打雞蛋，每打 12 隻，煮咗 6 隻，仲有 30 隻。", 30),
+        (SHOP, f"問題：{SHOP}\n", None),
+        # Another question.
+        (
+            SHOP,
+            "問題：阿明有 8 枝筆，送咗 2 枝，仲有幾多枝？\n答：8 − 2 = 6 枝。",
+            None,
+        ),
+        # A number of the question announces a whole sentence, or is the first of a sum.
+        (
+            "每組 200 人，3 組共幾多人？",
+            "#### 3 組，每組 200 人，所以總共有 600 人。",
+            600,
+        ),
+        (
+            "Tom has 52 pens and buys 28. How many?",
+            "Answer: Tom has 52 pens. So he has 80.",
+            80,
+        ),
+        ("一星期幾多杯？", "最終答案：20 杯/週（平日）+ 4 杯/週（週末）= 24 杯/週", 24),
+        # Labels with an equals sign, or in one line.
+        ("How many hens are there?", "Hens = 7\nGoats = 5\n", 7),
+        ("What is the smaller number?", "Smaller: 12. Larger: 18.", 12),
+        ("阿芳幾多歲？", "阿明：3 × 4 = 12\n阿芳：5 × 4 = 20\n\n兩個相差 8 歲。", 20),
+        # What is wrong, more, or said by the way.
+        (
+            "How long, in minutes?",
+            "The obvious answer is 90 minutes, but that's wrong.",
+            None,
+        ),
+        (
+            "What is its volume?",
+            "Its volume is 80 litres, so it takes 20 litres more.",
+            None,
+        ),
+        ("How much is it?", "It comes to $50, which, by the way, is about £5.", 50),
+        (
+            "幾多間？",
+            "60 + 80 = 140。如果計埋星期日就有 180 間，不過題目只問兩日，所以係 140 間。",
+            140,
+        ),
+        # A place in an order, where the question asks for one.
+        ("小螞蟻第幾日爬到上去？", "頭 4 日爬到 4 米，所以係第 5 日。", 5),
+        ("小螞蟻爬咗幾多米？", "第 5 日爬到上去，所以爬咗 7 米。", 7),
+        # The result is what was taken away, too.
+        (
+            "有 30 份，食咗 15 份，仲有幾多份？",
+            "食咗 15 份，所以仲有 30 − 15 = 15 份。",
+            15,
+        ),
+        # The unit of a rate.
+        ("行幾遠？", "距離 = 50公里/小時 × 4小時 = 200公里", 200),
+        ("總重量係幾多？", "總重量係四百廿四磅。", 424),
+        ("How many minutes?", "It takes 80 minutes, i.e. 1 hour 20 minutes.", 80),
+    ],
+)
+def test_what_comes_before_or_beside_the_result_is_no_rival(
+    question: str, response: str, value: int | None
+) -> None:
+    assert extract_number(response, question) == value
+
+
 def examples(rule: Callable[..., object]) -> Iterator[tuple[str, str, Fraction | None]]:
     """The question, the response and the answer of each example of a rule."""
     _, _, lines = (inspect.getdoc(rule) or "").partition("Examples:\n")
