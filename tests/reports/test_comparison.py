@@ -667,7 +667,7 @@ def test_a_verdict_names_each_task_with_its_loss_and_what_would_decide_it(compar
     first, loss, certain, advice, *_ = notes(compared(*runs, gate=50)[0].sections[:1])
     assert certain == "95 % for each task (one-sided)."
     assert first == "Passed: b is less than 50 points worse than a on each of 2 tasks."
-    assert loss == "At most: Jyutping grapheme-to-phoneme loses at most 9.5."
+    assert loss == "In the worst case: Jyutping grapheme-to-phoneme loses at most 9.5."
     assert advice == "Release b, by this gate."
 
 
@@ -820,7 +820,7 @@ def test_log_likelihood_against_generation_is_warned_of():
 def test_several_models_are_compared_pairwise_and_adjusted_for_it():
     rng = np.random.default_rng(6)
     runs = [law((rng.random(80) < p).astype(float), f"m{p}") for p in (0.4, 0.6, 0.8)]
-    found = pairwise(runs, **FAST)
+    found, _ = pairwise(runs, **FAST)
     assert [(one.a.label, one.b.label) for one in found] == [
         ("m0.4", "m0.6"),
         ("m0.4", "m0.8"),
@@ -865,7 +865,7 @@ def test_pairs_of_several_models_are_tested_together_by_the_largest_difference()
     ]
     runs = [law(right, f"m{place}") for place, right in enumerate(rights)]
     largest = np.array(largest_of_all_exchanges(rights))
-    found = pairwise(runs, **FAST, tests=2)
+    found = pairwise(runs, **FAST, tests=2)[0]
     race = selection(tuple(runs), 2)
     assert race
     for comparison, (a, b) in zip(found, combinations(rights, 2), strict=True):
@@ -891,7 +891,7 @@ def test_the_pairs_mark_what_the_best_run_is_ahead_of(tests: int):
         ]
         race = selection(tuple(runs), tests)
         assert race
-        for comparison in pairwise(runs, **FAST, tests=tests):
+        for comparison in pairwise(runs, **FAST, tests=tests)[0]:
             a, b, effect = comparison.a, comparison.b, comparison.overall
             apart = a in race.ahead[b] or b in race.ahead[a]
             assert effect.is_certain == apart
@@ -903,7 +903,7 @@ def test_the_pairs_mark_what_the_best_run_is_ahead_of(tests: int):
 
 def test_equal_runs_among_several_have_the_interval_of_so_many_items():
     runs = [law(A, "a"), law(A, "b"), law([1 - right for right in A], "c")]
-    effect = pairwise(runs, **FAST)[0].overall
+    effect = pairwise(runs, **FAST)[0][0].overall
     z = norm.ppf(1 - 0.05 / 3 / 2)
     assert effect.difference.high == pytest.approx(z**2 / (len(A) + z**2))
     assert not effect.is_certain
@@ -911,10 +911,22 @@ def test_equal_runs_among_several_have_the_interval_of_so_many_items():
 
 def test_the_gate_of_several_models_is_against_the_first():
     runs = [law(A, "base"), law(B, "one"), law(B, "two")]
-    found = pairwise(runs, **FAST, gate=2)
+    found, _ = pairwise(runs, **FAST, gate=2)
     gated = [(one.a.label, one.b.label) for one in found if one.gate is not None]
     assert gated == [("base", "one"), ("base", "two")]
     assert len(gate_section(decide(found, 2, [])).blocks[-1].rows) == 2
+
+
+def test_a_run_that_no_gate_can_test_hides_no_failure_of_another():
+    runs = [
+        law([1] * 100, "base"),
+        law([0] * 100, "worse"),
+        changed(law([1] * 100, "shots"), shots=1),
+    ]
+    found, refused = pairwise(runs, **FAST, gate=2)
+    assert decide(found, 2, refused).verdict == "worse"
+    (reason,) = refused
+    assert "shots against base: the runs differ in shots" in reason
 
 
 # --- the tables

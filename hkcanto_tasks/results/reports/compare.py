@@ -309,21 +309,18 @@ def _compared(
     refused = list[str]()
     without_figure = list[str]()
     for runs, has_first in groups:
-        delta = gate if has_first else None
-        try:
-            compared.append(
-                pairwise(
-                    runs,
-                    gate=delta,
-                    metric=metric,
-                    **options,
-                )
-            )
-        except ComparisonError as error:
-            if metric is None or metric in runs[0].figures:
-                refused.append(error.args[0])
-            else:
-                without_figure.append(error.args[0])
+        comparisons, reasons = pairwise(
+            runs,
+            gate=gate if has_first else None,
+            metric=metric,
+            **options,
+        )
+        if comparisons:
+            compared.append(comparisons)
+        if metric is None or any(metric in run.figures for run in runs):
+            refused += reasons
+        else:
+            without_figure += reasons
     return compared, refused, without_figure
 
 
@@ -491,7 +488,7 @@ def _runs(group: Sequence[Comparison]) -> list[Run]:
 
 
 def _common_names(comparisons: Sequence[Comparison]) -> Sequence[str]:
-    """Return the names of two models, which are the same in each comparison."""
+    """Return the names of the two models if each comparison has the same ones, or else `_SIDES`."""
     # One model under two conditions has other names in each task.
     couples = {tuple(distinct_names([pair.a, pair.b])) for pair in comparisons}
     return couples.pop() if len(couples) == 1 else _SIDES

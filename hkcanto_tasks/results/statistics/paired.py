@@ -147,21 +147,28 @@ def pairwise(
     tests: int = 1,
     metric: str | None = None,
     **options: Any,
-) -> Sequence[Comparison]:
+) -> tuple[Sequence[Comparison], Sequence[str]]:
     """Compare each run with each later one; if there are more than two, over all items only.
 
     The pairs share the error of 5 %, with those of other tasks (`tests` times). The differences of
     more than two runs are those of `selection`. The other options are those of `compare`; the gate
     tests that no run is inferior to the first.
+
+    Returns:
+        The comparisons, and why the other pairs cannot be compared, each reason once.
     """
     options |= {"metric": metric, "tests": tests, "parts": len(runs) == 2}
     if len(runs) > 2:
         options["race"] = selection(tuple(runs), tests, metric)
     comparisons = []
+    refused: dict[str, None] = {}
     for a, b in combinations(runs, 2):
         tolerance = gate if a is runs[0] else None
-        comparisons.append(compare(a, b, gate=tolerance, **options))
-    return comparisons
+        try:
+            comparisons.append(compare(a, b, gate=tolerance, **options))
+        except ComparisonError as error:
+            refused[error.args[0]] = None
+    return comparisons, [*refused]
 
 
 def _further_effects(
