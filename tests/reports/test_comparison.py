@@ -756,9 +756,9 @@ def test_what_cannot_be_compared_is_refused():
 
 
 def test_a_number_that_is_not_a_score_is_refused():
-    run = a_run("hkcanto_summarization", {"n_characters": [200, 300]})
-    with pytest.raises(ComparisonError, match="n_characters is not a share"):
-        compare(run, run, metric="n_characters")
+    run = law([200, 300])
+    with pytest.raises(ComparisonError, match="acc is not a share"):
+        compare(run, run)
 
 
 def test_a_corpus_figure_needs_texts():
@@ -927,6 +927,17 @@ def test_a_run_that_no_gate_can_test_hides_no_failure_of_another():
     assert decide(found, 2, refused).verdict == "worse"
     (reason,) = refused
     assert "shots against base: the runs differ in shots" in reason
+
+
+@pytest.mark.parametrize("gate", [None, 5])
+def test_no_model_is_better_on_a_figure_without_a_better_direction(gate: int | None):
+    """Reasoning in Cantonese is neither good nor bad; once a gate took less of it for better."""
+    a, b = (
+        a_run("hkcanto_law", {"acc": A, "reasoning_cantonese": values})
+        for values in ([1.0] * 12, [0.0] * 12)
+    )
+    with pytest.raises(ComparisonError, match="reasoning_cantonese is neither good"):
+        compare(a, b, metric="reasoning_cantonese", gate=gate, **FAST)
 
 
 # --- the tables

@@ -329,12 +329,20 @@ def _figure(
     """Return the figure on which two runs are compared.
 
     Raises:
-        ComparisonError: The task lacks it, or a run was interrupted.
+        ComparisonError: The task lacks it, it has no better direction, or a run was interrupted.
     """
     figure = a.figures.get(name) if name else a.headline
     if figure is None:
         raise ComparisonError(
             f"{a.task} does not have the figure {name!r}; choose one of {', '.join(a.figures)}."
+        )
+    if figure.higher_is_better is None:
+        raise ComparisonError(
+            say(
+                "{figure} is neither good nor bad, so no model is better on it. Choose another "
+                "figure with --metric; `hkcanto report --format json` gives its values.",
+                figure=figure.name,
+            )
         )
     if interrupted := a.interruption or b.interruption:
         raise ComparisonError(interrupted)
