@@ -90,7 +90,7 @@ def compare(
     items to tell (--undecided).
     """
     options_of_gate = (look, candidates, undecided, allow_differences)
-    _refuse_contradictions(gate, options_of_gate, any_task, [task, model], dress)
+    _refuse_contradictions(gate, options_of_gate, any_task, [task, model, alone], dress)
     status = 0
     resampling: dict[str, int] = {"seed": seed, "resamples": resamples}
     with errors_without_traceback(status=2):
@@ -143,7 +143,7 @@ def _refuse_contradictions(
     gate: float | None,
     options_of_gate: Sequence[object],
     any_task: bool,
-    choices: Sequence[list[str] | None],
+    choices: Sequence[list[str] | bool | None],
     dress: str | None,
 ) -> None:
     """Refuse options that cannot be used together."""
@@ -153,7 +153,7 @@ def _refuse_contradictions(
         )
     if any_task and any(choices):
         raise typer.BadParameter(
-            "--any compares all tasks of two logs: no --task, no --model."
+            "--any compares all tasks of two logs: no --task, no --model, no --alone."
         )
     if any_task and gate is not None:
         raise typer.BadParameter(
@@ -161,5 +161,5 @@ def _refuse_contradictions(
         )
     if dress and (any_task or any(choices) or gate is not None):
         raise typer.BadParameter(
-            "--dress cannot be used with --any, --task, --model or --gate."
+            "--dress cannot be used with --any, --task, --model, --alone or --gate."
         )

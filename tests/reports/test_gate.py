@@ -335,8 +335,10 @@ def test_an_unread_rate_itself_can_be_gated(gate: Gate) -> None:
     ("options", "said"),
     [
         (("--any", "--task", "hkmmlu"), "--any compares all tasks"),
+        (("--any", "--alone"), "--any compares all tasks"),
         (("--any", "--gate", "2"), "--any cannot be used with --gate"),
         (("--dress", "hkmmlu,hkcanto_law", "--any"), "--dress cannot be used"),
+        (("--dress", "hkmmlu,hkcanto_law", "--alone"), "--dress cannot be used"),
         (
             ("--dress", "hkmmlu,hkcanto_law", "--task", "hkmmlu"),
             "--dress cannot be used",

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
+from math import ceil
 from operator import attrgetter
 from typing import Literal
 
@@ -250,7 +251,7 @@ def verdict_notes(gate: Gate) -> Iterator[Note]:
     text = say("{losses}.", losses=losses)
     if gate.verdict == "passed":
         first = gate.having("passed")[0]
-        text = say("At most: {loss}.", loss=_loss_text(first, gate))
+        text = say("In the worst case: {loss}.", loss=_loss_text(first, gate))
     yield verdict_note(BY_HOW_MUCH, text)
     yield verdict_note(HOW_CERTAIN, _certainty(gate))
     yield from next_steps(gate)
@@ -449,7 +450,7 @@ def _needs(task: GatedTask) -> str:
 
 def _decidable_points(task: GatedTask) -> float:
     """Return the smallest tolerance that a whole task can decide, rounded up to whole points."""
-    return min(100.0, float(int(task.decidable or 0.0) + 1))
+    return min(100.0, float(ceil(task.decidable or 0.0)))
 
 
 def _has_enough(task: GatedTask) -> bool:
