@@ -11,6 +11,7 @@
 * The adapters of the harnesses are packages of their own: `hkcanto_lm_eval` and `hkcanto` (for
   Inspect); `adapters/` has what both use.
 * The metrics that judge answers are the package `hkcanto_metrics`.
+* What the words mean (kind, judge, figure, part, gate) is listed in `.github/CONTRIBUTING.md`.
 
     Examples:
         >>> from hkcanto_tasks import load_task
