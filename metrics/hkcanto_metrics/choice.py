@@ -285,7 +285,8 @@ def _asks_another(
     asked = SAYS["asks"].match(text.lower())
     if not asked:
         return False
-    return bool(partial_ratio(asked["question"], shown.asked) < _SAME_QUESTION)
+    question = asked["question"] or asked["other"]
+    return bool(partial_ratio(question, shown.asked) < _SAME_QUESTION)
 
 
 def _is_other_question(

@@ -11,13 +11,18 @@ from hkcanto_metrics.response_text import Response
 _OBJECT = re.compile(r"\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}")
 _MEMBER = re.compile(
     r"""["'](?:(?:final|correct|my|the|your|selected|chosen)?[ _]?(?:answers?|choices?|options?"""
-    r"""|selection|letters?|result|prediction)|(?:正確|正确|最終|最终)?(?:答案|選項|选项|選擇|选择))["']"""
+    r"""|selection|letters?|result|prediction|label|sentiment|emotion|category|class)|(?:正確|正确|最終|最终)?(?:答案|選項|选项|選擇|选择|標籤|标签|情感|分類|分类))["']"""
     r"""\s*:\s*("[^"\n]{1,200}"|'[^'\n]{1,200}'|\[[^][\n]{1,200}\])""",
     re.IGNORECASE,
 )
 _BOX = re.compile(
     r"(?:(?P<ticked>[☑☒🗹●◉◼■⬛]|\[[xX✓✔√v*]\]|\([xX✓✔√●*]\))|[☐□○◯◻⬜]|\[ ?\]|\( \))"
-    r"(?=\s*[*_`]*(?:選項|选项|[Oo]ption )?[(（]?[A-JＡ-Ｊ](?![A-Za-z]))"
+    r"(?=\s*[*_`]*(?:選項|选项|[Oo]ption )?[(（]?[A-JＡ-Ｊ](?![A-Za-z])"
+    r"|(?:(?<=\A.)|(?<=\n.)|(?<=\n- .)|(?<=\A- .)|(?<=\A...)|(?<=\n...)|(?<=\n- ...)|(?<=\A- ...)) \w)"
+)
+# A check box behind an option that begins a line.
+_BOX_BEHIND = re.compile(
+    r"(?m)^(?P<option>\W*[A-J](?![A-Za-z])[^\n☐☑☒□■]{0,60}?)[ \t]*(?P<box>[☐☑☒□■])[ \t]*$"
 )
 _UNIT = re.compile(
     r"(?<=\d)[\s~]*(?:\\[,;: ])?\s*\\(?:text|mathrm|rm)\s*\{\s*([A-Za-z]{1,3})\s*\}"
@@ -52,6 +57,12 @@ def written_out(response: Response) -> Response:
         )
     if "系" in response.text:
         response = _rewritten(response, _COPULA, lambda word: ("係", word.start()))
+    if _BOX_BEHIND.search(response.text):
+        response = _rewritten(
+            response,
+            _BOX_BEHIND,
+            _with_box_before,
+        )
     if _BOX.search(response.text):
         response = _rewritten(response, _BOX, _sign_of)
     return response
@@ -96,6 +107,11 @@ def _answer_of(match: re.Match[str]) -> tuple[str, int]:
     if not members:
         return match[0], match.start()
     return _ANSWER + members[-1][1], match.start() + members[-1].start(1) - len(_ANSWER)
+
+
+def _with_box_before(line: re.Match[str]) -> tuple[str, int]:
+    option = re.sub(r"[\[\]]", "", line["option"]).strip()
+    return f"{line['box']} {option}", line.start()
 
 
 def _sign_of(match: re.Match[str]) -> tuple[str, int]:

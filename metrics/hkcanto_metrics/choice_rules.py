@@ -73,11 +73,15 @@ def last_line(view: Statements) -> Decision | None:
     here = _closing_line(view)
     if not here:
         return None
+    if _repeats_line_above(view, here):
+        return unread("several")
     last, start = here[-1], view.line_start(here[-1])
     lead = view.text[start : here[0].start]
     if _is_bare_line(view, here, lead):
         is_line = last.lettered and not view.continues_list(last)
         is_line = is_line and not _is_one_of_ticked(view, last)
+        is_line = is_line and not _is_one_of_headings(view, last)
+        is_line = is_line and not _is_in_explanation(view, last)
         is_short = not view.text[last.end :].strip(AROUND)
     elif last.stance == AFFIRMED:
         is_line = last.lettered and _is_verdict(view, last, lead)
@@ -114,6 +118,48 @@ def _is_bare_line(
     between = [view.text[a.end : b.start] for a, b in pairwise(here)]
     around = "".join([lead, *between, view.rest_of_line(here[-1])])
     return not around.strip(AROUND + "(#■=>-")
+
+
+def _repeats_line_above(view: Statements, here: list[Mention]) -> bool:
+    """Whether the line above says the same of another option.
+
+    Examples:
+        最細嘅島係南丫島。⏎最細嘅島係長洲。 → none
+    """
+    last = here[-1]
+    start = view.line_start(last)
+    lead = view.text[start : here[0].start]
+    above = view.text.rfind("\n", 0, start - 1) + 1
+    if not lead.strip(AROUND):
+        return False
+    for other in view.mentions_between(above, start):
+        is_other = other.letters != last.letters and other.stance >= last.stance
+        if is_other and view.text[above : other.start] == lead:
+            return not view.is_turn(other, last, "revised")
+    return False
+
+
+def _is_one_of_headings(view: Statements, last: Mention) -> bool:
+    """Whether lines with an option each head paragraphs, and this one is the last of them."""
+    headings = [
+        mention.letters
+        for mention in view.mentions
+        if mention.is_full
+        and view.ends_line(mention)
+        and view.line_start(mention) == mention.start
+    ]
+    letters = "".join(min(letters) for letters in headings)
+    is_walk = len(letters) > 2 and letters == "".join(sorted({*letters}))
+    return is_walk and letters[-1] in last.letters
+
+
+def _is_in_explanation(view: Statements, last: Mention) -> bool:
+    """Whether a last line is part of the explanation of another option, which was announced."""
+    for other in view.with_stance(CHOSEN):
+        is_other = other.letters != last.letters and other.start < last.start
+        if is_other and SAYS["explained"].match(view.text, other.end):
+            return not view.is_turn(other, last, "revised")
+    return False
 
 
 def _is_one_of_ticked(view: Statements, last: Mention) -> bool:
@@ -163,6 +209,7 @@ def marked_one(view: Statements) -> Decision | None:
     Examples:
         A. 大嶼山 147⏎B. 南丫島 14⏎C. 長洲 2.5 ✓⏎D. 坪洲 1 → C
         (Which island is NOT large?) A ✓ large⏎B ✓ large⏎C ✗ small⏎D ✓ large → C
+        (邊個島唔大？) 對照：A ✓ 大，B ✓ 大，C ✗ 細，D ✓ 大。 → C
     """
     if not SAYS["ticks"].search(view.text) or SAYS["truth"].search(view.shown.denied):
         return None
@@ -182,6 +229,9 @@ def marked_one(view: Statements) -> Decision | None:
 
 def _item_marks(view: Statements) -> dict[str, str]:
     """The tick or cross in the line of each option, if each has a line, and nothing else does."""
+    together = SAYS["line_of_ticks"].search(view.text)
+    if together:
+        return _marks_in_line(view, *together.span())
     marks: dict[str, str] = {}
     for mention in view.mentions:
         line = view.text[mention.end :].partition("\n")[0]
@@ -194,25 +244,82 @@ def _item_marks(view: Statements) -> dict[str, str]:
     return marks
 
 
+def _marks_in_line(
+    view: Statements,
+    start: int,
+    end: int,
+) -> dict[str, str]:
+    """The tick or cross right after each option of a line, if each has one: 「A ✓，B ✗，C ✓」."""
+    marks: dict[str, str] = {}
+    for mention in view.mentions_between(start, end):
+        sign = view.text[mention.end :].lstrip(" )")[:1]
+        letters = "".join(mention.letters)
+        if sign not in ("✓", "✗") or len(letters) > 1 or letters in marks:
+            return {}
+        marks[letters] = sign
+    return marks
+
+
 def likeliest(view: Statements) -> Decision | None:
-    """Each option has a share of certainty: the one with more than half is the answer.
+    """Each option has a share or points: the one with more than half of them is the answer.
 
     Examples:
         A（10%）B（5%）C（80%）D（5%） → C
+        A 1分，B 0分，C 9分，D 3分。 → C
         A: 25%, B: 25%, C: 25%, D: 25% → none
     """
-    shares = {
-        match["letter"]: float(match["share"])
-        for match in SAYS["share"].finditer(view.text)
-    }
-    if len(shares) < 2 or view.shown.values or sum(shares.values()) > 101:
+    found = [*SAYS["share"].finditer(view.text)]
+    shares = {m["letter"]: float(m["part"] or m["share"]) for m in found}
+    total = sum(shares.values())
+    if len(shares) < 2 or view.shown.values:
         return None
-    if not shares.keys() <= view.shown.texts.keys() or max(shares.values()) <= 50:
+    if any(match["percent"] for match in found):
+        if total > 101:
+            return None
+        total = max(100, total)
+    elif shares.keys() != view.shown.texts.keys():
         return None
     letter = max(shares, key=shares.__getitem__)
+    if not letters_of(view.mentions) <= shares.keys() <= view.shown.texts.keys():
+        return None
+    if 2 * shares[letter] <= total:
+        return None
     mention = next(m for m in view.mentions if letter in m.letters)
-    is_all = letters_of(view.mentions) <= shares.keys()
-    return Decision(frozenset(letter), "stated", mention) if is_all else None
+    return Decision(frozenset(letter), "stated", mention)
+
+
+def every_one(view: Statements) -> Decision | None:
+    """Each option is announced as the answer in the same words: a loop through the options.
+
+    Examples:
+        答案：A⏎大⏎答案：B⏎長⏎答案：C⏎細⏎答案：D → none
+    """
+    announced = view.with_stance(CHOSEN)
+    leads: dict[str, set[str]] = {}
+    for mention in announced if len(announced) > 2 else ():
+        lead = view.text[view.line_start(mention) : mention.start]
+        if len(mention.letters) == 1 and lead.strip(AROUND):
+            leads.setdefault(lead, set()).update(mention.letters)
+    is_every = any(letters >= view.shown.texts.keys() for letters in leads.values())
+    return unread("several") if is_every else None
+
+
+def remaining(view: Statements) -> Decision | None:
+    """All options but one are named, and "the remaining one" is what they are not.
+
+    Examples:
+        大嶼山、南丫島同坪洲都有車，剩低嗰個就係答案。 → C
+        A, B and D are far larger. The remaining one is tiny. → C
+    """
+    named = SAYS["the_remaining"].search(view.text)
+    if not named or view.mentions_between(named.start(), len(view.text)):
+        return None
+    left = view.shown.texts.keys() - letters_of(view.mentions)
+    if len(left) != 1 or len(view.shown.texts) < 3 or not view.is_finished:
+        return None
+    if any(mention.stance == CHOSEN for mention in view.mentions):
+        return None
+    return Decision(frozenset(left), "eliminated", view.mentions[-1])
 
 
 def first_line(view: Statements) -> Decision | None:
@@ -404,14 +511,19 @@ def _excepted(view: Statements) -> Mention | None:
 def _refuted_together(view: Statements) -> list[Mention]:
     """The options named before words like "none of those three fits", if these are all but one."""
     none = SAYS["none_of_them"].search(view.text)
-    if not none or view.shown.denied or not is_as_asked(view, none.end()):
+    if not none or view.shown.denied:
+        return []
+    rest = SAYS["clause_end"].split(view.text[none.end() :])[0]
+    if "?" in rest or (words_of(rest) and not words_of(rest) & view.shown.words):
         return []
     named = view.mentions_between(0, none.start())
-    stances = {mention.stance for mention in view.mentions}
-    if named != view.mentions or not stances <= {NAMED, REFUTED}:
+    stances = {mention.stance for mention in named}
+    later = view.mentions_between(none.end(), len(view.text))
+    if letters_of(named) & letters_of(later) or not stances <= {NAMED, REFUTED}:
         return []
     number = len(letters_of(named))
-    is_counted = is_number(none["count"] or none["number"] or none["few"], number)
+    counts = (none["count"], none["number"], none["few"], none["these"])
+    is_counted = is_number("".join(filter(None, counts)), number)
     is_all_but_one = 2 < number == len(view.shown.texts) - 1
     return named if is_counted and is_all_but_one else []
 
@@ -691,6 +803,8 @@ LETTER_RULES: tuple[LetterRule, ...] = (
     marked_one,
     likeliest,
     first_line,
+    every_one,
+    remaining,
     last_line,
     last_decision,
     cut_off,

@@ -491,8 +491,10 @@ def all_or_rest(view: Statements) -> Decision | None:
 
 def _counted_out(view: Statements, rest: re.Match[str]) -> frozenset[str]:
     """The options named before "the remaining two", if that is how many others there are."""
-    count = rest["rest"] or rest["remaining"]
+    count = rest["rest"] or rest["remaining"] or rest["kept"]
     named = letters_of(view.mentions)
+    if rest["keep"]:
+        count = str(len(view.shown.texts) - len(named))
     if not count or parse_number(count) != len(view.shown.texts) - len(named):
         return frozenset()
     is_before = all(mention.end <= rest.start() for mention in view.mentions)

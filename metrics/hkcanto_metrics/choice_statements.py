@@ -19,6 +19,7 @@ from hkcanto_metrics.response_text import Response
 # The stances, from "not an answer" to the firmest.
 IGNORED, REFUTED, NAMED, AFFIRMED, HEDGED, CONCLUDED, CHOSEN = range(7)
 ITEM = SAYS["item"]
+_OWN = 3  # characters of an option's text, more than a word such as "correct"
 _LINE = 20  # characters before an option in its line
 _ENDS = (*".。!)✓✗",)
 _SENTENCE_SIGNS = " .。,)!~✓→"
@@ -128,6 +129,8 @@ class Statements:
             return False
         if SAYS["explains"].search(self.text, first.end, others[0].start):
             return False
+        if any(other.lettered != first.lettered for other in others):
+            return False  # 長洲，A 大、B 同 D 遠
         return all(other.stance == NAMED for other in others)
 
     def _is_listed(self, first: Mention) -> bool:
@@ -258,7 +261,10 @@ class Statements:
         for mention in self.mentions:
             if mention.letters == decision.letters and mention.stance > NAMED:
                 end = max(end, mention.end)
-        return bool(SAYS["corrects"].search(self.text, end))
+        corrects = SAYS["corrects"].search(self.text, end)
+        if not corrects:
+            return False
+        return not SAYS["confirmed"].search(self.text, corrects.end())
 
     def is_related(self, mention: Mention) -> bool:
         """Whether an option's text is said of what the question asks for, or of nothing else."""
@@ -304,6 +310,8 @@ class Statements:
         previous = self._edges[max(0, index - 2)]
         line, _, lead = self.text[previous : mention.start].rpartition("\n")
         if not line or SAYS["option_word"].sub("", lead).strip(AROUND):
+            return start, end
+        if SAYS["walk_through"].search(line):
             return start, end
         rest = self.rest_of_line(mention)  # 答案是：⏎B
         if not SAYS["leads_to" if rest else "leads_on"].search(line):
@@ -363,7 +371,12 @@ class Statements:
             return []
         later = [mention for mention in self.mentions if mention.start > first.end]
         others = [mention for mention in later if mention.letters != first.letters]
-        return [*filter(self.opens_sentence, others)]
+        return [*filter(self._opens_clause, others)]
+
+    def _opens_clause(self, mention: Mention) -> bool:
+        """Whether a mention is the first thing in its sentence, or after a semicolon."""
+        lead = self.text[mention.sentence[0] : mention.start]
+        return not lead.rpartition(";")[2].strip(AROUND)
 
     def _form(self, mention: Mention) -> tuple[bool, str] | None:
         """How an option is written, and the sign between it and what is said of it."""
@@ -569,12 +582,31 @@ def concluded(words: Words) -> int | None:
         That leaves C. → C
     """
     near = words.lead[-90:]
+    if _has_like_line(words):
+        return None
     is_only = SAYS["only"].search(near) and not SAYS["refuted"].match(words.after)
     is_closing = words.is_closed and (
         SAYS["concludes"].search(near)
         or (words.mention.lettered and SAYS["copula"].search(words.clause[-60:]))
     )
     return _tempered(words, CONCLUDED) if is_only or is_closing else None
+
+
+def _has_like_line(words: Words) -> bool:
+    """Whether other lines have other options below such labels: 「面：6⏎角：8⏎邊：12」."""
+    if not _line_label(words.view, words.mention):
+        return False
+    return any(
+        mention.letters != words.mention.letters and _line_label(words.view, mention)
+        for mention in words.view.mentions
+    )
+
+
+def _line_label(view: Statements, mention: Mention) -> str:
+    """The label in a line right before an option, unless it announces the answer."""
+    lead = view.text[view.line_start(mention) : mention.start].strip(" (")
+    is_label = lead.endswith(":") and lead.count(":") == 1 and len(lead) < _LINE
+    return "" if not is_label or SAYS["verdict_label"].search(lead) else lead
 
 
 def restated(words: Words) -> int | None:
@@ -845,11 +877,22 @@ def _judged(
 ) -> int | None:
     """The stance of the words after a mention, reversed if the question asks for a denial."""
     stance = _verdict(after)
+    if stance == AFFIRMED and _is_own_text(words, after):
+        return None
     if words.view.shown.denied:
         stance = _of_exception(words, after, stance)
     if stance == AFFIRMED and SAYS["then"].search(words.lead[-60:]):
         return CONCLUDED
     return stance
+
+
+def _is_own_text(words: Words, after: str) -> bool:
+    """Whether the words that call an option right are part of its text."""
+    affirmed = SAYS["affirmed"].match(after)
+    said = affirmed[0].strip(AROUND).lower() if affirmed else ""
+    texts = words.view.shown.texts
+    own = [texts.get(letter, "") for letter in words.mention.letters]
+    return len(said) > _OWN and any(said in text for text in own)
 
 
 def _verdict(after: str) -> int | None:

@@ -150,6 +150,10 @@ def _without_json(text: str) -> str:
 
 def _texts(value: object) -> Iterator[str]:
     """The texts in a JSON value."""
+    if isinstance(value, dict):
+        keys = [key for key in value if key.lower() in _ANSWER_KEYS]
+        if len(keys) == 1:
+            value = value[keys[0]]
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):
@@ -157,6 +161,18 @@ def _texts(value: object) -> Iterator[str]:
             yield from _texts(inner)
 
 
+# The member of a JSON object that has the answer; the other members are about it.
+_ANSWER_KEYS = {
+    "answer",
+    "translation",
+    "label",
+    "sentiment",
+    "譯文",
+    "译文",
+    "翻譯",
+    "翻译",
+    "答案",
+}
 _JSON = re.compile(r"^[{\[].*[}\]]$", re.DOTALL | re.MULTILINE)
 _MARKED = re.compile(
     r"\A(?:(?P<mark>\*\*|__|[*_`])(?P<marked>(?:(?!(?P=mark)).)+)(?P=mark)"

@@ -191,6 +191,8 @@ def extract_jyutping(response: str) -> str:
     readings = _readings(text)
     if all(reading.is_partial for reading in readings):
         return ""
+    if _UNCHOSEN.search(text):
+        return ""
     return " ".join(_chosen(readings).tokens)
 
 
@@ -220,7 +222,7 @@ _PROSE = re.compile(r"(?<![^a-z0-9])(?:[^a-z0-9]+[a-z]+(?:'[a-z]+)?(?![a-z0-9'])
 _FEWEST_BEFORE_PROSE = 3
 _LINE_BREAK = re.compile(r"<br ?/?>")
 _EXPLANATION = re.compile(
-    r"(?:->|[→=—–]|\s-\s|\bmean(?:s|ing)\b)(?![^\n]*[a-z][1-6])|<"
+    rf"(?:->|[→=—–]|\s-\s|\bmean(?:s|ing)\b|[{HAN}]{{2,}})(?![^\n]*[a-z][1-6])|<"
 )
 _END = re.compile(r"\Z")
 _LIST_MARK = re.compile(r"\A\s*(?:[-*•|]\s|\||\d\d?[.)、]\s?)")
@@ -234,7 +236,14 @@ _NOTE = re.compile(
     r"|[註注备備附說说解詞词字逐分另或又懶懒聲声音普漢汉提補补耶變变口讀读]"
     r"(?!(?:拼|語|语|音標)?[:：]\W*[a-z]+[1-6]\W+[a-z]+[1-6]\W+[a-z]+[1-6]\W+[a-z]+[1-6]))"
 )
-_ALSO_READ = re.compile("[又亦也可另][以]?[讀读念]")
+_ALSO_READ = re.compile("(?:[又亦也可另][以]?|[單单][獨独])[讀读念]")
+# Before syllables that only show what Jyutping looks like.
+_EXAMPLE = re.compile(r"(?:例如|譬如|\bfor example|\bsuch as|\be\.g\.)\W*\Z")
+# Two readings, and neither is chosen.
+_UNCHOSEN = re.compile(
+    r"(?:[兩两]|都)[個个種种]?(?:[讀读]法|[讀读]音|[發发]音)?[^。\n]{0,6}(?:都|皆|均)?(?:通行|得|可以|啱|對|对|接受)(?=[，,。!！\n]|\Z)"
+    r"|\bboth (?:readings|pronunciations) (?:are|work)"
+)
 _WHOLE = re.compile(
     r"\W*(?:(?:full|whole|complete|entire|final|combined|together|putting|so,?|therefore|answer"
     r"|correct(?:ed|ion)?|revised|fixed|better)\b"
@@ -284,7 +293,8 @@ class _Reading:
     def is_followed_by(self, reading: _Reading) -> bool:
         """Whether the reading of the next statement goes on with this one."""
         is_item = reading.is_list and self.is_list
-        is_item = is_item and not (self.is_note or reading.is_note or reading.is_whole)
+        is_item = is_item and self.is_note == reading.is_note
+        is_item = is_item and not (reading.is_whole or reading.is_draft)
         return is_item or not (reading.is_labelled or reading.is_note)
 
     @property
@@ -348,7 +358,7 @@ def _reading(statement: str, start: int, heading: str, *, is_item: bool) -> _Rea
     is_note = is_draft or is_open or is_explained or _is_foreign(label, tokens)
     is_note |= bool(_NOTE.match(label) or _ALSO_READ.search(before))
     is_whole = bool(_WHOLE.match(label) or _CORRECTED.search(label))
-    is_partial = is_open or _PARTIAL.search(label) is not None
+    is_partial = is_open or bool(_PARTIAL.search(label) or _EXAMPLE.search(before))
     return _Reading(
         tokens, is_note, is_whole, is_item, is_labelled, is_draft, is_partial
     )

@@ -56,7 +56,8 @@ _DEGREE = (
 )
 _NEGATION = re.compile(
     r"(?:\b(?:not|never|no|cannot|without|(?:is|are|was|do|does|did|can|could)n['’]t)\b"
-    r"|唔係|唔算|不是|不算|並非|并非|非(?!常))\s*(?:(?:an?|the)\s)?(?:\w+ )?$"
+    r"|唔係|唔算|不是|不算|並非|并非|[邊哪怎點边点][會会](?:係|是)|非(?!常))"
+    r"\s*(?:(?:an?|the)\s)?(?:\w+ )?$"
     r"|(?:\bnot|n['’]t) (?:call|consider|label|classify|describe|mark|rate|deem|say|think)"
     r" (?:\w+ ){1,2}(?:(?:as|is|to be|was) )?(?:(?:an?|the) )?$"
     rf"|(?:[唔不未]|(?<!有)(?:[無无冇沒没]|沒有|没有)){_DEGREE}*\s*$"
@@ -93,12 +94,26 @@ _AUXILIARY = re.compile(
     r"(?P<denied>n['’]t| not)?\s*[.!]*\s*\Z",
     re.IGNORECASE,
 )
+# A label with its probability, and words for the one of two labels that was not named.
+_SHARE = re.compile(
+    rf"{_CODE_PATTERN}\W{{1,4}}(?:(?P<part>[01]?\.\d+)|(?P<percent>\d{{1,3}}(?:\.\d+)?) ?%)"
+)
+_OTHER = re.compile(
+    r"\bthe other (?:one|label|class)\b|另外?[一嗰那]個|另外?[一那]个", re.I
+)
+# Nothing is chosen.
+_UNCHOSEN = re.compile(
+    r"\b(?:won['’]t|will not|refuse to|can['’]t) (?:force|pick|choose|commit|settle)\b"
+    r"|\beither (?:one|label|way)\b[^\n]*\Z|[唔不](?:會|会|想|能)?[揀拣選选]",
+    re.IGNORECASE,
+)
 # After a first sentence that is only a label, these announce another one.
 _REVISION = re.compile(
     r"\b(?:answer|label|overall|conclusion|wait|actually|sorry|correction|mistake|however|but)\b"
     r"|\bso\b|答案|总|综合|结论|因此|所以|等等|更正|不对|不过|但",
     re.IGNORECASE,
 )
+_ALL = 1.05  # a sum of rounded probabilities
 _BRIEF = 200  # characters: a longer text ends in "he was" because it breaks off
 _UNFINISHED = 3  # characters of a sentence that breaks off
 _PART = re.compile(
@@ -201,6 +216,8 @@ def _read(
         return _read_auxiliary(answer, names)
     if len(named) > 1:
         return _read_several(coded, names)
+    if len(names) == 2 and _OTHER.search(answer):
+        return LabelReading(names[1 - named.pop()], "eliminated")
     if _is_disowned(coded, len(names)) or _breaks_off(coded):
         return LabelReading(None, "none: no label")
     return LabelReading(names[named.pop()], "named")
@@ -208,12 +225,31 @@ def _read(
 
 def _read_several(coded: str, names: Sequence[str]) -> LabelReading:
     """Read the label that a text settles on, of several that it names."""
-    settled = _first_sentence(coded)
+    if _UNCHOSEN.search(coded):
+        return LabelReading(None, "none: several")
+    settled = _likeliest(coded)
+    if settled is None:
+        settled = _first_sentence(coded)
     if settled is None:
         settled = _settled_label(coded, len(names))
     if settled is None:
         return LabelReading(None, "none: several")
     return LabelReading(names[settled], "settled")
+
+
+def _likeliest(coded: str) -> int | None:
+    """The label with the highest probability, if several have one."""
+    shares = {}
+    for match in _SHARE.finditer(coded):
+        percent = match["percent"]
+        shares[int(match[1])] = (
+            float(percent) / 100 if percent else float(match["part"])
+        )
+    if len(shares) < 2 or sum(shares.values()) > _ALL:
+        return None
+    label = max(shares, key=shares.__getitem__)
+    is_one = [*shares.values()].count(shares[label]) == 1
+    return label if is_one else None
 
 
 @lru_cache(maxsize=256)

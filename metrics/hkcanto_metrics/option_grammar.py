@@ -241,7 +241,8 @@ class Options:
                 place = _PLACES[word] if word in _PLACES else int(value_of(word))
             if place < 0:
                 place = {3: 2, 5: 3}.get(len(self.texts), _MOST)  # the middle
-            is_number = match[3] and self.values  # 答案：3
+            is_place = "项" in match[0] or "第" in match[0]
+            is_number = match[3] and self.values and not is_place  # 答案：3
             if place <= len(self.texts) and not is_number:
                 yield Mention(frozenset(letters[place - 1]), *match.span())
 
@@ -324,6 +325,8 @@ def _spans(
         end = start + len(words)
         is_word = len(words) > 1 or words.isascii() or _ONE.match(text, start)
         if words == "no" and SAYS["determiner"].match(text, end):
+            is_word = None
+        if words == "true" and text.startswith(" that ", end):
             is_word = None
         if is_word and not (_NO_START.match(text, start) or _NO_END.match(text, end)):
             is_plural = words[-1].isalpha() and text.startswith("s", end)
@@ -444,6 +447,8 @@ def _is_with_text(
     gap = text[last.end : mention.start]
     if last.lettered == mention.lettered or not SAYS["gap"].fullmatch(gap):
         return False
+    if "。" in gap and not SAYS["closed"].match(text, mention.end):
+        return False  # B。長洲最細
     is_label = gap.strip() in (".", ":", ")") and not last.letters <= named
     return is_label or last.letters == mention.letters
 

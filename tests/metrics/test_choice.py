@@ -1432,3 +1432,95 @@ def test_what_lacks_the_property_asked_for_is_no_answer() -> None:
 def test_the_end_of_a_list_is_no_conclusion() -> None:
     text = "最冷嘅係B. 藍色。\n\n解析：色輪分為橙色、紫色、棕色、紅色。其他顏色暖啲。"
     assert extract_choice(text, COLOURS) == "B"
+
+
+FERRY = {"A": "大嶼山", "B": "南丫島", "C": "長洲", "D": "坪洲"}
+PIERS = {"A": "Lantau", "B": "Lamma", "C": "Cheung Chau", "D": "Peng Chau"}
+EDGES = {"A": "6", "B": "8", "C": "10", "D": "12"}
+CLAIM = {"A": "True", "B": "False"}
+
+
+@pytest.mark.parametrize(
+    ("options", "question", "response", "letter"),
+    [
+        # All but one are rejected together, or one after the other.
+        (FERRY, "邊個島最細？", "A、B、D三個島都大過佢，所以不是它們。", "C"),
+        (FERRY, "邊個島？", "大嶼山、南丫島、坪洲，以上三個都同搶包山無關。", "C"),
+        (
+            PIERS,
+            "Which is it?",
+            "Lantau, Lamma and Peng Chau are big, so none of them.",
+            "C",
+        ),
+        (FERRY, "邊個島？", "首先剔走 A 同 B，再剔走 D。", "C"),
+        (PIERS, "Which is it?", "First, rule out A and B. Then cross out D.", "C"),
+        # The opening option, and what the others are.
+        (FERRY, "邊個島？", "長洲，A 最大、B 同 D 都遠。", "C"),
+        (FERRY, "邊個島？", "C。長洲有包山，其他三個島都冇。", "C"),
+        (
+            PIERS,
+            "Which is it?",
+            "So the title goes to C. A is big, B and D are far.",
+            "C",
+        ),
+        (
+            FERRY,
+            "邊個島？",
+            "A：有機場。\nB：冇錯，呢度有風車。\nC：有包山。\nD：坪洲細。",
+            "B",
+        ),
+        # An order of the options is no choice; a share or a mark may be one.
+        (FERRY, "邊個島？", "A > C > B > D", None),
+        (FERRY, "邊個島？", "A: 0.1, B: 0.05, C: 0.8, D: 0.05", "C"),
+        (PIERS, "Which is it?", "A 2/10, B 9/10, C 1/10, D 3/10.", "B"),
+        (FERRY, "邊個島？", "A? ✗\nB? ✗\nC? ✓\nD? ✗", "C"),
+        (FERRY, "邊個島？", "[A] ☐\n[B] ☐\n[C] ☑\n[D] ☐", "C"),
+        (FERRY, "邊個島？", "A. 大嶼山 ☐\nB. 南丫島 ☐\nC. 長洲 ☒\nD. 坪洲 ☐", "C"),
+        # A place among numbers, a sentence with "true", labels of other things.
+        (EDGES, "最細嘅係？", "有人答 6，但正解係選項三，即係 10。", "C"),
+        (
+            CLAIM,
+            "Is it?",
+            "It is true that many think so. It turns out to be false.",
+            "B",
+        ),
+        (CLAIM, "Does 1 equal 2?", "The comparison evaluates to False.", "B"),
+        (EDGES, "立方體有幾條邊？", "面：6（選項A）\n頂點：8（選項B）\n邊：12", None),
+        # A doubt that is settled, and one that is not.
+        (PIERS, "Which is it?", "Answer: C\nWait, let me check. Yes, confirmed.", "C"),
+        (FERRY, "邊個島？", "答案係 C。等等，再睇一次……冇問題，答案不變。", "C"),
+        (FERRY, "邊個島？", "答案係 C。等等，再睇一次，原來唔係。", None),
+        # Others' mistakes, an explanation, lines that say the same of two options.
+        (
+            PIERS,
+            "Which is it?",
+            "A slip many people make is to say B. It isn't.\nC.",
+            "C",
+        ),
+        (FERRY, "邊個島？", "答案：C\n\n解釋：\nA、B、D 都大。\n* A.", "C"),
+        (
+            PIERS,
+            "Which is it?",
+            "It is C.\n\nLet's break down the options:\n\nA. Lantau is big.",
+            "C",
+        ),
+        (FERRY, "邊個島最細？", "最細嘅島係長洲。\n最細嘅島係坪洲。", None),
+        (
+            FERRY,
+            "邊個島？",
+            "A. 大嶼山\n大。\nB. 南丫島\n長。\nC. 長洲\n細。\nD. 坪洲\n遠。",
+            None,
+        ),
+        (
+            FERRY,
+            "邊個島？",
+            "下面係一條地理題：\n邊個公園最大？\nA. 大嶼山 B. 南丫島\n答案：B",
+            None,
+        ),
+        (FERRY, "邊個島？", "如果要直接答，長洲就係答案。", "C"),
+    ],
+)
+def test_the_rest_is_rejected_ordered_or_explained(
+    options: dict[str, str], question: str, response: str, letter: str | None
+) -> None:
+    assert extract_choice(response, options, question) == letter

@@ -236,3 +236,32 @@ def test_ranges_headings_and_texts(
 ) -> None:
     shown = dict(zip("ABCD", options, strict=False))
     assert extract_choice_set(response, shown, question) == letters
+
+
+FERRY = {"A": "大嶼山", "B": "南丫島", "C": "長洲", "D": "坪洲"}
+PIERS = {"A": "Lantau", "B": "Lamma", "C": "Cheung Chau", "D": "Peng Chau"}
+
+
+@pytest.mark.parametrize(
+    ("options", "response", "letters"),
+    [
+        # The rest, by a count or as what is kept.
+        (FERRY, "B 唔係。其餘三個保留。", "ACD"),
+        (FERRY, "B、D係半島，另外兩個才是。", "AC"),
+        (PIERS, "B is a peninsula and goes out. Keep the rest.", "ACD"),
+        # A verdict or a check box for each text.
+        (PIERS, "- [x] Lantau\n- [ ] Lamma\n- [x] Cheung Chau\n- [ ] Peng Chau", "AC"),
+        (FERRY, "☑ 大嶼山\n☐ 南丫島\n☑ 長洲\n☐ 坪洲", "AC"),
+        (FERRY, "大嶼山 → 是\n南丫島 → 否\n長洲 → 是\n坪洲 → 否", "AC"),
+        (FERRY, "|大嶼山|大|是|\n|南丫島|大|否|\n|長洲|細|是|\n|坪洲|細|否|", "AC"),
+        (PIERS, "Lantau: yes. Lamma: no. Cheung Chau: yes. Peng Chau: never.", "AC"),
+        # A correction, and a remark on the order.
+        (FERRY, "漏咗坪洲，應該係 A、C、D 先齊。", "ACD"),
+        (FERRY, "C、A（次序不拘）。B 係半島。", "AC"),
+    ],
+)
+def test_the_rest_and_each_verdict_are_read(
+    options: dict[str, str], response: str, letters: str
+) -> None:
+    question = "Which of these have at least one beach?"
+    assert extract_choice_set(response, options, question) == letters

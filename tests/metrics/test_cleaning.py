@@ -575,3 +575,19 @@ def test_a_remark_in_brackets_is_never_the_translation() -> None:
         f"{asked} (凍檸茶 is served in cafés.)", source=source, language="en"
     )
     assert cleaned.text == asked
+
+
+def test_a_dash_or_a_whole_after_parts_announces_the_translation() -> None:
+    rain = "譯文係——今日落緊雨，記得帶遮。\n\n「雨傘」粵語講「遮」。"
+    cleaned = clean_output(rain, source="今天在下雨，記得帶雨傘。", language="yue")
+    assert cleaned.text == "今日落緊雨，記得帶遮。"
+    parts = "1. 阿爺種菜。\n2. 佢日日淋水。\n\n合併起來：阿爺種菜，佢日日淋水。"
+    source = "Grandpa grows vegetables. He waters them daily."
+    cleaned = clean_output(parts, source=source, language="yue")
+    assert cleaned.text == "阿爺種菜，佢日日淋水。"
+
+
+def test_an_analysis_of_the_source_is_no_sure_translation() -> None:
+    text = "呢句英文嘅主語係 Tom，動詞係 runs。翻譯時要留意比喻。"
+    cleaned = clean_output(text, source="Tom runs like the wind.", language="yue")
+    assert cleaned.ambiguous

@@ -289,3 +289,16 @@ def test_a_loop_of_marks_after_the_reading_takes_linear_time() -> None:
         text = "nei5 hou2 " + unit * (20_000 // len(unit))
         assert extract_jyutping(text) == "nei5 hou2"
     assert time.process_time() - start < 3
+
+
+def test_a_numbered_list_is_one_reading_and_remarks_on_it_are_none() -> None:
+    for text, reading in [
+        ("逐字注音：\n1. 飲 → jam2\n2. 茶 → caa4", "jam2 caa4"),
+        (
+            "飲茶嘅粵拼係 jam2 caa4，聽落似英文 yum cha。「飲」單獨讀係 jam2。",
+            "jam2 caa4",
+        ),
+        ("粵拼用數字表示聲調，例如 fan1、fan2。", ""),
+        ("可以讀 jam2 caa4，亦可以讀 jam2 caa1，兩個讀法都通行。", ""),
+    ]:
+        assert extract_jyutping(text) == reading, text

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hkcanto_metrics.cleaning import clean_output
 from hkcanto_metrics.labels import label_statistics, macro_f1, read_label
 
 SENTIMENT = {"正面": ["Positive"], "負面": ["Negative"], "中性": ["Neutral", "中立"]}
@@ -228,3 +229,31 @@ def test_denials_verbs_and_short_answers(
     labels: dict[str, list[str]], response: str, label: str | None
 ) -> None:
     assert read_label(response, labels).label == label
+
+
+def test_probabilities_the_other_label_and_questions_are_read() -> None:
+    moods: dict[str, list[str]] = {"joy": [], "anger": [], "fear": []}
+    varieties: dict[str, list[str]] = {"Cantonese": [], "Mandarin": []}
+    spam: dict[str, list[str]] = {"垃圾訊息": [], "非垃圾訊息": []}
+    for text, labels, label in [
+        ("joy: 0.05\nanger: 0.80\nfear: 0.15", moods, "anger"),
+        ("joy 10%, anger 15%, fear 75%", moods, "fear"),
+        ("joy: 0.3\nanger: 0.4\nfear: 0.3", moods, "anger"),
+        ("First answer: joy. On reflection, I revise my label to fear.", moods, "fear"),
+        ("Half joy, half fear. It could be either one; I won't pick.", moods, None),
+        (
+            "It has none of the words of Mandarin, so it's the other one.",
+            varieties,
+            "Cantonese",
+        ),
+        ("呢個唔似 Mandarin，係另外嗰個。", varieties, "Cantonese"),
+        ("只係約食飯，邊會係垃圾訊息吖。", spam, "非垃圾訊息"),
+        ("歸入【anger】類，不是 joy。", moods, "anger"),
+    ]:
+        assert read_label(text, labels).label == label, text
+
+
+def test_a_json_object_has_the_label_in_one_member() -> None:
+    text = '{"id": 0, "label": "joy", "alternatives": ["anger", "fear"]}'
+    labels: dict[str, list[str]] = {"joy": [], "anger": [], "fear": []}
+    assert read_label(clean_output(text).text, labels).label == "joy"
