@@ -30,6 +30,7 @@ from .test_logs_damaged import rezipped
 
 ITEMS = 43  # of HKMMLU's sample data
 LAW = "hk_law"
+WARM = {"do_sample": True, "temperature": 0.7}
 
 
 def mostly_read(prompt: str) -> str:
@@ -74,6 +75,8 @@ def inspect_pieces(folder: Path) -> dict[str, Path]:
         "other": (another, "", {}),
         "smoke": (answer, "", {"limit": 5}),
         "smoke_other": (another, "", {"limit": 5}),
+        # The mock model logs requests without a temperature.
+        "smoke_warm": (another, "", {"limit": 5, "temperature": 0.7}),
     }
     logs: dict[str, Path] = {}
     for name, (reply, subjects, options) in runs.items():
@@ -112,6 +115,7 @@ def lm_eval_pieces(folder: Path) -> dict[str, Path]:
         "law": (mostly_read, f"hkmmlu_{LAW}", {}),
         "smoke": (mostly_read, "hkmmlu", {"limit": 5}),
         "smoke_other": (another, "hkmmlu", {"limit": 5}),
+        "smoke_warm": (another, "hkmmlu", {"limit": 5, "gen_kwargs": WARM}),
     }
     logs: dict[str, Path] = {}
     for name, (reply, task, options) in runs.items():
@@ -182,12 +186,14 @@ MIXTURES = [
     ("inspect", "cancelled second", "cancelled second", 0, "cancelled"),
     ("inspect", "cancelled first second", "first second", 1, "success"),
     ("inspect", "epochs smoke", None, 0, ""),
+    ("inspect", "whole smoke_warm", None, 0, ""),
     ("inspect", "epochs_even epochs_odd", "epochs_even epochs_odd", 0, "success"),
     ("inspect", "failed whole", "whole", 1, "success"),
     ("inspect", "failed smoke", "failed smoke", 0, "incomplete"),
     ("lm-eval", "first second", "first second", 0, "success"),
     ("lm-eval", "first second smoke", "first second", 1, "success"),
     ("lm-eval", "whole smoke_other", "whole", 1, "success"),
+    ("lm-eval", "whole smoke_warm", None, 0, ""),
     ("lm-eval", "first middle", "first middle", 0, "success"),
     ("lm-eval", "law first second", "first second", 1, "success"),
     ("lm-eval", "law smoke", "law smoke", 0, "success"),

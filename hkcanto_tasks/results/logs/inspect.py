@@ -635,7 +635,7 @@ def _template(arguments: Mapping[str, Any]) -> str:
 
 
 def _requested(planned: Sent, sample: _LoggedSample) -> Sent:
-    """Return the settings of the first request. Inspect drops a temperature that a model refuses."""
+    """Return the settings of the first request."""
     with suppress(UNREADABLE):
         event = next(_requests(sample))
         config: Json = msgspec.structs.asdict(planned)
@@ -646,9 +646,22 @@ def _requested(planned: Sent, sample: _LoggedSample) -> Sent:
         sent = sent_of(config)
         request = str((event.get("call") or {}).get("request") or "")
         if request and "'temperature':" not in request:  # a key, not a word
-            return msgspec.structs.replace(sent, temperature=None)
+            return _without_temperature(sent)
         return sent
     return planned
+
+
+def _without_temperature(sent: Sent) -> Sent:
+    """Return settings of which a request does not have the temperature.
+
+    Inspect drops one that a model refuses, and some providers do not log it. Runs for which other
+    temperatures were asked may differ.
+    """
+    more = dict(sent.more)
+    if sent.temperature:
+        more["requested temperature"] = f"{sent.temperature:g}"
+    settings = tuple(sorted(more.items()))
+    return msgspec.structs.replace(sent, temperature=None, more=settings)
 
 
 def _requests(sample: _LoggedSample) -> Iterator[Json]:
