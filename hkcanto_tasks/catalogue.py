@@ -13,12 +13,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
+from itertools import chain
 from math import fsum
 from pathlib import Path
 from typing import Any
 
 from .benchmark_files import read_benchmark
-from .declarations import Average, Benchmark, TaskVariant, joined_name
+from .declarations import Average, Benchmark, TaskDefinition, TaskVariant, joined_name
 from .errors import CatalogueError, LogError, OptionError, did_you_mean, from_package
 from .signatures import Signature, parse_signature
 
@@ -277,23 +278,23 @@ def _by_inspect_name(name: str, parameters: Mapping[str, Any]) -> TaskVariant | 
         OptionError: The parameters select none of the tasks with this name.
     """
     catalogue = _present()
-    called = name.removeprefix("hkcanto/")
-    alike = [
-        task
-        for benchmark in catalogue.benchmarks
-        for task in benchmark.tasks
-        if task.inspect == called
-    ]
+    alike = _with_inspect_name(catalogue, name.removeprefix("hkcanto/"))
+    if not alike:
+        return None
     for task in alike:
         key, _, value = task.parameter.partition("=")
         chosen = parameters.get(key)
-        is_default = task.by_default or len(alike) == 1
-        if chosen == value or (chosen is None and is_default):
+        if chosen is None and (task.by_default or len(alike) == 1):
+            chosen = value
+        if chosen == value:
             return catalogue.tasks[task.name]
-    if alike:
-        choices = " or ".join(f"-T {task.parameter}" for task in alike)
-        raise OptionError(f"{name} is {len(alike)} tasks. Choose one with {choices}.")
-    return None
+    choices = " or ".join(f"-T {task.parameter}" for task in alike)
+    raise OptionError(f"{name} is {len(alike)} tasks. Choose one with {choices}.")
+
+
+def _with_inspect_name(catalogue: _Catalogue, name: str) -> list[TaskDefinition]:
+    tasks = chain.from_iterable(benchmark.tasks for benchmark in catalogue.benchmarks)
+    return [task for task in tasks if task.inspect == name]
 
 
 def find_benchmark(name: str) -> Benchmark:

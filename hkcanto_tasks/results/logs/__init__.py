@@ -104,27 +104,37 @@ def _read_all(
     def new_rows(signature: Signature) -> ItemRows:
         return ItemRows(task_as_run(signature.task, shots=signature.shots), texts)
 
-    logs: list[tuple[int, Path]] = []
     skipped: list[SkippedLog] = []
-    for position, (_, path) in enumerate(arguments):
-        logs += [(position, log) for log in _logs(path, skipped)]
+    logs = _logs_once(arguments, skipped)
     runs: list[list[Run]] = [[] for _ in arguments]
-    argument_of: dict[Path, int] = {}
     for done, (position, log) in enumerate(logs, 1):
-        first = argument_of.setdefault(log.resolve(), position)
-        if first == position:
+        for part in read_log(log, new_rows):
+            if isinstance(part, SkippedLog):
+                skipped.append(part)
+                continue
             name = arguments[position].name
-            for part in read_log(log, new_rows):
-                if isinstance(part, Run):
-                    runs[position].append(replace(part, argument=position, name=name))
-                else:
-                    skipped.append(part)
-        else:
-            cause = f"it was already read from {arguments[first].path}"
-            skipped.append(SkippedLog(log, cause))
+            runs[position].append(replace(part, argument=position, name=name))
         if progress:
             progress(done, len(logs))
     return runs, skipped
+
+
+def _logs_once(
+    arguments: Sequence[Argument],
+    skipped: list[SkippedLog],
+) -> list[tuple[int, Path]]:
+    """Return each log with the position of the first argument that has it."""
+    logs: list[tuple[int, Path]] = []
+    first_of: dict[Path, int] = {}
+    for position, (_, path) in enumerate(arguments):
+        for log in _logs(path, skipped):
+            first = first_of.setdefault(log.resolve(), position)
+            if first == position:
+                logs.append((position, log))
+                continue
+            cause = f"it was already read from {arguments[first].path}"
+            skipped.append(SkippedLog(log, cause))
+    return logs
 
 
 def argument(text: str | Path) -> Argument:
