@@ -422,7 +422,8 @@ class ChoiceDefinition(PrintedDefinition, frozen=True):
         blank_options: Whether a blank cell is an option with an empty text (`shown`) or no option
             (`absent`). With `absent`, a missing cell is no option either.
         types: Type of question → regular expression for the questions of this type. A question has
-            every type that matches it. If one takes longer than a second, that is an error.
+            every type that matches it, or the type with an empty expression if no other matches.
+            If one takes longer than a second, that is an error.
         sentence: Text of `{sentence}`, by which the paper's prompt introduces this task.
         sentences: Name of one of our own prompts → text of `{sentence}` in that prompt.
     """

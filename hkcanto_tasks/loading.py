@@ -3,12 +3,11 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from math import ceil
 
 from .data.checks import media_columns, refuse_odd
 from .data.rows import ReleaseRows
-from .data.tables import LeftOutRow, Row, Table, UnreadableRow
+from .data.tables import LeftOutRow, Table, UnreadableRow
 from .declarations import Subject
 from .errors import DataCorrupt
 from .kinds.base import Kind
@@ -66,7 +65,7 @@ def scored_rows(kind: Kind, release: ReleaseRows) -> ScoredRows:
         _refuse_many(name, own_unreadable, len(samples), allowed)
         if table.rows:
             columns |= dict.fromkeys(table.rows[0].cells)
-            _refuse_media(kind, table.rows)
+            _refuse_media(kind, table)
         rows.counts[subject] = len(samples) + len(own_unreadable)
         if samples:
             rows.samples[subject] = samples[kind.definition.examples_from_test :]
@@ -202,14 +201,13 @@ def _read(
     return table, samples, unreadable
 
 
-def _refuse_media(kind: Kind, rows: Sequence[Row]) -> None:
+def _refuse_media(kind: Kind, table: Table) -> None:
     """Refuse rows whose question may need a picture or sound that no prompt shows.
 
     Raises:
         CatalogueError: A column holds them, and the task does not ignore it.
     """
-    names = dict.fromkeys(chain.from_iterable(row.cells for row in rows))
-    media = media_columns(rows, unread_columns(kind, names))
+    media = media_columns(table.rows, unread_columns(kind, table.columns))
     if media:
         raise kind.wrong(
             f"does not send the column {media[0]!r}, which holds an image, sound or bytes: models "

@@ -41,8 +41,6 @@ from .signing import signature_of
 
 _LONGEST_SENTENCE = 120  # characters of a difference in a warning
 _SEED = 0  # of the order of a subject's items
-_Turn = tuple[int, float, int, Sample]
-"""An item's last turn, what decides between equal ones, and the item."""
 
 # ---------------------------------------------------------------------- without data
 
@@ -453,17 +451,15 @@ def load_task(
         [_without_reasoning(sample) for sample in kind.scored(read)]
         for read in rows.samples.values()
     )
-    from_release = [] if is_ours(release) else differences(asked, rows)
-    all_differences = [*from_release, *_oversights(kind, release, rows, samples)]
-    if samples and all_differences:
-        is_published = is_ours(release) or is_comparable(asked, rows)
-        effect = "" if is_published else ": not comparable with published scores"
-        _warn_of_differences(kind, f"{folder.root}{effect}", all_differences)
+    sentences = [] if is_ours(release) else differences(asked, rows)
+    sentences.extend(_oversights(kind, release, rows, samples))
+    if samples and sentences:
+        _warn_of_differences(kind, release, rows, sentences)
     return LoadedTask(
         kind.at(subjects=[*rows.samples]),
         samples,
         release,
-        all_differences,
+        sentences,
         asked,
         rows.unreadable,
     )
@@ -498,9 +494,13 @@ def _oversights(
 
 def _warn_of_differences(
     kind: Kind,
-    where: str,
+    release: ReleaseRows,
+    rows: ScoredRows,
     sentences: Sequence[str],
 ) -> None:
+    where = str(release.folder.root)
+    if not is_ours(release) and not is_comparable(kind.task.subjects, rows):
+        where += ": not comparable with published scores"
     shortened = "; ".join(
         shorten(sentence, _LONGEST_SENTENCE, placeholder=" …") for sentence in sentences
     )
@@ -554,35 +554,32 @@ def stratified(by_subject: Iterable[Sequence[Sample]]) -> list[Sample]:
         >>> [sample.subject for sample in stratified([[law] * 4, [food] * 2])]
         ['law', 'food', 'law', 'law', 'food', 'law']
     """
-    subjects = [*by_subject]
-    arriving: list[list[_Turn]] = [[] for _ in range(sum(map(len, subjects)))]
-    for number, samples in enumerate(subjects):
-        for first, turn in _turns(samples, number, len(arriving)):
-            arriving[first].append(turn)
-    waiting: list[_Turn] = []
-    ordered: list[Sample] = []
-    for turns in arriving:
-        for turn in turns:
-            heappush(waiting, turn)
-        ordered.append(heappop(waiting)[-1])
-    return ordered
+    queues = [sorted(samples, key=_random_order) for samples in by_subject]
+    remaining = [*map(iter, queues)]
+    return [next(remaining[subject]) for subject in _turns([*map(len, queues)])]
 
 
-def _turns(
-    samples: Sequence[Sample],
-    subject: int,
-    total: int,
-) -> Iterator[tuple[int, _Turn]]:
-    """Yield the first turn of each item of a subject, and its last.
+def _turns(sizes: Sequence[int]) -> Iterator[int]:
+    """Yield the number of the subject whose turn it is, for each item.
 
-    Between them, the subject is less than one item off. Among the items whose first turn has come,
-    the one with the earliest last turn is next (Tijdeman, 1980).
+    Between its first and its last turn for an item, a subject is less than one item off. Of the
+    subjects whose first turn has come, that with the earliest last one is next (Tijdeman, 1980).
     """
-    size = len(samples)
-    for position, sample in enumerate(sorted(samples, key=_random_order)):
-        first = position * total // size
-        last = -(-(position + 1) * total // size)
-        yield first, (last, (position + 0.5) / size, subject, sample)
+    total = sum(sizes)
+    taken = [0] * len(sizes)
+    arriving: list[list[int]] = [[] for _ in range(total + 1)]
+    arriving[0].extend(subject for subject, size in enumerate(sizes) if size)
+    waiting: list[tuple[int, float, int]] = []
+    for position in range(total):
+        for subject in arriving[position]:
+            size = sizes[subject]
+            last = -(-(taken[subject] + 1) * total // size)
+            heappush(waiting, (last, (taken[subject] + 0.5) / size, subject))
+        _, _, subject = heappop(waiting)
+        yield subject
+        taken[subject] += 1
+        first = taken[subject] * total // sizes[subject]
+        arriving[max(first, position + 1)].append(subject)
 
 
 def _random_order(sample: Sample) -> bytes:

@@ -185,27 +185,29 @@ class ChoiceReader:
         return "".join(sorted(letters))
 
     def _names(self, row: Row, choices: Sequence[Text]) -> dict[str, str]:
-        """Return letter → what may name its choice in an answer: its text, or the release's label.
-
-        The labels are in their own column, or the keys of a mapping.
-        """
-        definition = self._definition
-        pairs = zip(definition.letters, choices, strict=False)
+        """Return letter → what may name its choice in an answer: its text, or the release's label."""
+        letters = self._definition.letters
+        pairs = zip(letters, choices, strict=False)
         texts = {letter: text for letter, text in pairs if text is not None}
-        if definition.answer != "label":
+        if self._definition.answer != "label":
             return texts
-        columns = definition.columns.get("labels", self._columns)
+        labels = dict(zip(letters, self._labels(row, len(texts)), strict=False))
+        return {letter: labels[letter] for letter in texts}
+
+    def _labels(self, row: Row, count: int) -> list[str]:
+        """Return the labels of at least so many choices: a list, or the keys of a mapping."""
+        columns = self._definition.columns.get("labels", self._columns)
         names = (columns,) if isinstance(columns, str) else columns
         cell = row.find([name.lower() for name in names])
-        listed = [*cell] if isinstance(cell, list | Mapping) else []
-        labels = [_plain(as_text(label) or "") for label in listed]
-        if not all(labels) or len({*labels}) < max(len(texts), len(labels)):
+        labels: list[str] = []
+        if isinstance(cell, list | Mapping):
+            labels = [_plain(as_text(label) or "") for label in cell]
+        if not all(labels) or len({*labels}) < max(count, len(labels)):
             raise row.problem(
                 "no label of its own for each option: declare the column or path that has them, "
                 'columns = { labels = "choices.label" }'
             )
-        labelled = dict(zip(definition.letters, labels, strict=False))
-        return {letter: labelled[letter] for letter in texts}
+        return labels
 
     def _answers(self, row: Row, cell: object) -> list[str]:
         """Return the answers in a cell; each names a choice, or is declared in `answers`."""

@@ -65,32 +65,33 @@ class ReleaseRows:
     def _matched(self, files: Sequence[str]) -> dict[tuple[str, str], list[str]]:
         """Match files with split and subject by the declared paths."""
         matched: dict[tuple[str, str], list[str]] = {}
-        unmatched: dict[str, None] = {}  # stems of test files
         # The names of the subjects, in order.
         subjects = dict.fromkeys(subject.name for subject in self._task.subjects)
-        for split, file, stem in _fitting(files, self._definition.paths):
-            if stem and split == "test" and stem not in self._subject_of:
-                unmatched[stem] = None
+        fitting = [*_fitting(files, self._definition.paths)]
+        for split, file, stem in fitting:
             names = {self._subject_of.get(stem)} if stem else subjects.keys()
             for name in subjects.keys() & names:
                 matched.setdefault((split, name), []).append(file)
         missing = [name for name in subjects if ("test", name) not in matched]
-        if missing and unmatched:
-            raise self._unmatched(missing, [*unmatched])
+        stems = [stem for split, _, stem in fitting if split == "test"]
+        if missing:
+            self._refuse_unmatched(missing, stems)
         return matched
 
-    def _unmatched(self, subjects: Sequence[str], stems: Sequence[str]) -> DataNotFound:
-        """Return the error for subjects without a file beside files of no known subject."""
-        match = (
-            f"Match them: HKCANTO_ALIASES='{stems[0]}={subjects[0]},…', or `aliases`."
-        )
+    def _refuse_unmatched(self, subjects: Sequence[str], stems: Iterable[str]) -> None:
+        """Refuse subjects without a file if a file has the name of no known subject."""
+        known = {"", *self._subject_of}
+        unmatched = [stem for stem in dict.fromkeys(stems) if stem not in known]
+        if not unmatched:
+            return
+        match = f"Match them: HKCANTO_ALIASES='{unmatched[0]}={subjects[0]},…', or `aliases`."
         if not subjects[0]:  # the task has one subject, without a name
             match = "Correct `files`, or declare the name in `aliases`."
-        return DataNotFound(
+        raise DataNotFound(
             f"{self._task.name}: in {self.folder.root}, some subjects lack a file, and some "
             "files belong to no known subject.\n"
             f"  expected: {' or '.join(self._definition.paths['test'])}\n"
-            f"  subjects: {', '.join(subjects)}\n  files: {', '.join(stems)}\n{match}"
+            f"  subjects: {', '.join(subjects)}\n  files: {', '.join(unmatched)}\n{match}"
         )
 
     def files(self, subject: Subject, split: str) -> tuple[str, ...]:
@@ -181,6 +182,7 @@ class ReleaseRows:
                 rows = [row for row in rows if self._is_wanted(row)]
             table.rows.extend(rows)
             table.bad.extend(part.bad)
+            table.columns.update(part.columns)
         return table
 
     def _is_wanted(self, row: Row) -> bool:
@@ -198,7 +200,7 @@ class ReleaseRows:
         names = [subject.name for subject in self._definition.subjects]
         if not self.subject_columns:
             return dict.fromkeys(names, table)
-        tables = {name: Table([], table.bad) for name in names}
+        tables = {name: Table([], table.bad, table.columns) for name in names}
         for row in table.rows:
             stem = (as_text(row.find(self.subject_columns)) or "").strip()
             name = self._subject_of.get(stem)

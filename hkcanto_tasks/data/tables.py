@@ -16,7 +16,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -205,10 +205,12 @@ class Table:
     Attributes:
         rows: The rows that could be read, in file order.
         bad: The rows that could not.
+        columns: The names of all columns, as keys.
     """
 
     rows: list[Row]
     bad: list[UnreadableRow]
+    columns: dict[str, None] = field(default_factory=dict)
 
 
 def as_text(cell: object) -> str | None:
@@ -323,22 +325,11 @@ def read_table(
         ['我哋', '007']
     """
     content = content or read_bytes(path)
-    unpacked = path
     if path.suffix.lower() == ".gz":
-        unpacked = path.with_suffix("")
         content = _decompressed(path, content)
-    ending = unpacked.suffix.lower()
     if reason := refusal(content):
         raise DataCorrupt(f"{path}: {reason}.")
-    if ending not in ENDINGS and form.delimiter:
-        ending = ".csv"
-    elif ending not in ENDINGS and content.lstrip()[:1] in (b"{", b"["):
-        ending = ".json"
-    if ending not in ENDINGS:
-        raise DataCorrupt(
-            f"{path} has none of the endings {', '.join(ENDINGS)}, and does not begin as JSON. Declare "
-            "its delimiter, or write a reader."
-        )
+    ending = _ending(path, content, form)
     if form.rows and ending not in (".json", ".jsonl"):
         raise DataCorrupt(
             f"{path}: rows = {form.rows!r} names keys of a JSON object. "
@@ -352,6 +343,22 @@ def read_table(
     is_whole = form.rows or text.lstrip().startswith("[")
     parse = _json if ending == ".json" and is_whole else _json_lines
     return table_of(_rows_at(path, parse(path, text), form.rows), str(path))
+
+
+def _ending(path: Path, content: bytes, form: TaskDefinition) -> str:
+    """Return the ending of a file's format."""
+    unpacked = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    ending = unpacked.suffix.lower()
+    if ending in ENDINGS:
+        return ending
+    if form.delimiter:
+        return ".csv"
+    if content.lstrip()[:1] in (b"{", b"["):
+        return ".json"
+    raise DataCorrupt(
+        f"{path} has none of the endings {', '.join(ENDINGS)}, and does not begin as JSON. Declare "
+        "its delimiter, or write a reader."
+    )
 
 
 def _decompressed(path: Path, content: bytes) -> bytes:
@@ -391,6 +398,7 @@ def table_of(cells: Iterable[Any], file: str) -> Table:
                 f"{where}: two of the columns {columns} are alike. Rename one."
             )
         table.rows.append(Row(number, named, file))
+        table.columns.update(dict.fromkeys(named))
     return table
 
 
@@ -413,46 +421,54 @@ def _csv(
     columns: Sequence[str],
     form: TaskDefinition,
 ) -> Table:
-    table = Table([], [])
-    file = str(path)
-    rows: Iterable[list[str] | csv.Error] = _csv_rows(path, text, form)
-    names: list[str] = []
+    rows: Iterator[tuple[int, list[str] | csv.Error]]
+    rows = enumerate(_csv_rows(path, text, form), start=1)
     if columns or not form.header:
-        rows = [*rows]
-        names = _names_without_header(columns, rows, form)
+        numbered = [*rows]
+        names = _names_without_header(columns, [row for _, row in numbered], form)
+        rows = iter(numbered)
+    else:
+        names = _header(path, rows)
+    file = str(path)
+    table = Table([], [], dict.fromkeys(names))
     number = 0  # of the row, without a header and blank rows
-    truncated = ""  # what is wrong with the last row, if the file may break off there
-    for line, row in enumerate(rows, start=1):
+    is_cut_off = False  # the last row
+    for line, row in rows:
         if isinstance(row, csv.Error):
-            if not names:
-                raise DataCorrupt(
-                    f"{path}: its header row is not valid CSV: {row}. {_FETCH_AGAIN}."
-                )
             problem = f"a stray or missing quote ({row})"
-            breaks_off = "unexpected end" in str(row)
+            is_cut_off = "unexpected end" in str(row)
         elif not any(map(str.strip, row)):
-            continue
-        elif not names:
-            names = _column_names(path, row)
             continue
         elif len(row) == len(names):
             number += 1
-            truncated = ""
+            is_cut_off = False
             cells = dict(zip(names, row, strict=True))
             table.rows.append(Row(number, cells, file, line))
             continue
         else:
             problem = f"{len(row)} cells instead of {len(names)}"
-            breaks_off = len(row) < len(names) and not text.endswith(("\n", "\r"))
+            is_cut_off = len(row) < len(names) and not text.endswith(("\n", "\r"))
         number += 1
         table.bad.append(UnreadableRow(f"{file}, row {line}", problem))
-        truncated = f"row {line}, the last one, has {problem}" if breaks_off else ""
-    if truncated:
+    if is_cut_off:
+        last = table.bad[-1]
         raise DataCorrupt(
-            f"{path}: {truncated}. The file may be truncated. {_FETCH_AGAIN}, "
-            "or correct that row."
+            f"{last.where}, the last one, has {last.what}. The file may be truncated. "
+            f"{_FETCH_AGAIN}, or correct that row."
         )
     return table
+
+
+def _header(path: Path, rows: Iterator[tuple[int, list[str] | csv.Error]]) -> list[str]:
+    """Read the first row that is not blank; return the columns' names."""
+    for _, row in rows:
+        if isinstance(row, csv.Error):
+            raise DataCorrupt(
+                f"{path}: its header row is not valid CSV: {row}. {_FETCH_AGAIN}."
+            )
+        if any(map(str.strip, row)):
+            return _column_names(path, row)
+    return []
 
 
 def _column_names(path: Path, header: Sequence[str]) -> list[str]:

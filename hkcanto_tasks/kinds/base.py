@@ -91,6 +91,7 @@ class Kind(ABC):
         template: The texts of its prompt.
         prompt_name: The name of this prompt in the benchmark.
         placeholders: The names of the placeholders in its texts.
+        filled: The sets of cells that have filled its prompt without an unknown placeholder.
 
     Raises:
         OptionError: The prompt does not have the requested form.
@@ -177,6 +178,7 @@ class Kind(ABC):
         self.placeholders = places(*self.template.texts)
         self._columns: dict[str, tuple[str, ...]] = {}
         self._texts: dict[str, tuple[str, str]] = {}
+        self.filled: set[tuple[str, ...]] = set()
         self.set_up()
 
     def set_up(self) -> None:  # noqa: B027
@@ -270,7 +272,7 @@ class Kind(ABC):
             self._columns[role] = tuple(name.lower() for name in names)
         return self._columns[role]
 
-    @property
+    @cached_property
     def reads(self) -> set[str]:
         """The columns that the kind reads itself, in lower case."""
         roles = [*self.COLUMNS, "subject"]

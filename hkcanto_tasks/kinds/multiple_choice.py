@@ -137,8 +137,12 @@ class MultipleChoice(base.Kind):
 
     def _types(self, question: str, row: Row) -> tuple[str, ...]:
         """Return the types of a question."""
-        types = []
+        types: list[str] = []
+        otherwise: list[str] = []
         for name, pattern in self.definition.types.items():
+            if not pattern:
+                otherwise.append(name)
+                continue
             entry = f"has the type {name!r}: the regular expression {pattern!r}"
             try:
                 if _compiled(pattern).search(question, timeout=_SECONDS_FOR_TYPE):
@@ -148,7 +152,7 @@ class MultipleChoice(base.Kind):
             except (TimeoutError, MemoryError) as error:
                 slow = f"takes more than {_SECONDS_FOR_TYPE} s on {row.where}"
                 raise self.wrong(f"{entry} {slow}") from error
-        return tuple(types)
+        return tuple(types or otherwise)
 
     @cached_property
     def headerless(self) -> tuple[str, ...]:

@@ -31,11 +31,13 @@ def read_samples(
     task = kind.definition.name
     prefix = f"{task}/{subject.name}/" if subject.name else f"{task}/"
     parts = parts_of(kind.task, subject)
+    prefixes = kind.definition.prefixes
     has_ids = bool(kind.definition.reader) or "id" in kind.definition.columns
     shown: _Shown | None = None
     for row in rows:
         try:
-            row = _without_prefixes(kind, row)
+            if prefixes:
+                row = _without_prefixes(kind, row, prefixes)
             sample = kind.row(row)
             if shown is None:
                 shown = _shown(kind, sample, row, subject)
@@ -67,16 +69,18 @@ def unread_columns(kind: Kind, columns: Iterable[str]) -> list[str]:
     return [name for name in columns if name and name not in known]
 
 
-def _without_prefixes(kind: Kind, row: Row) -> Row:
+def _without_prefixes(
+    kind: Kind,
+    row: Row,
+    prefixes: Mapping[str, str],
+) -> Row:
     """Return a row without the declared texts before its cells.
 
     Raises:
         UnreadableRow: A cell does not begin with the text.
     """
-    if not kind.definition.prefixes:
-        return row
     cells = dict(row.cells)
-    for role, prefix in kind.definition.prefixes.items():
+    for role, prefix in prefixes.items():
         columns = kind.columns(role)
         text = row.text(columns, role)
         if not text.startswith(prefix):
@@ -106,6 +110,9 @@ def _shown(
             raise _filled_twice(kind, place, row, columns.difference(kind.reads).pop())
         if columns and place not in filled and place not in OF_EXAMPLES:
             shown[place] = kind.columns(place)
+    # The names of a subject have the same placeholders for all subjects.
+    if tuple(shown) in kind.filled:
+        return shown
     blank = msgspec.structs.replace(
         sample, subject=subject.name, cells=dict.fromkeys(shown, "")
     )
@@ -114,6 +121,7 @@ def _shown(
         kind.prompt(blank, kind.examples(subject, rows))
     except NoSuchPlace as error:
         raise _unfilled(kind, error.name, row, filled) from error
+    kind.filled.add(tuple(shown))
     return shown
 
 

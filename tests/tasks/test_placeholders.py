@@ -225,6 +225,12 @@ def test_a_question_has_every_type_that_matches_it(quiz: Quiz) -> None:
     assert items()[0].parts == ("who", "rest")
 
 
+def test_a_type_without_an_expression_has_the_questions_of_no_other(quiz: Quiz) -> None:
+    types = 'types = { written = "", who = "邊個", when = "幾時" }'
+    quiz(f"{AB}\n{types}", ROW, {**ROW, "question": "何人？"})
+    assert sorted(item.parts for item in items()) == [("who",), ("written",)]
+
+
 def test_an_unknown_key_is_refused_with_its_place(quiz: Quiz) -> None:
     for table, key, says in (
         (
