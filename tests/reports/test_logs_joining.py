@@ -116,6 +116,7 @@ def lm_eval_pieces(folder: Path) -> dict[str, Path]:
         "smoke": (mostly_read, "hkmmlu", {"limit": 5}),
         "smoke_other": (another, "hkmmlu", {"limit": 5}),
         "smoke_warm": (another, "hkmmlu", {"limit": 5, "gen_kwargs": WARM}),
+        "other": (another, "hkmmlu", {}),
     }
     logs: dict[str, Path] = {}
     for name, (reply, task, options) in runs.items():
@@ -241,6 +242,42 @@ def test_a_folder_is_counted_as_by_hand(
     )
     assert not harness_agreement(run).different
     assert harness_agreement(run).equal or counted == "cancelled"
+
+
+@pytest.mark.parametrize(
+    ("harness", "names", "counted"),
+    [
+        pytest.param(*mixture[:3], marks=[pytest.mark.slow] * (mixture[0] == "inspect"))
+        for mixture in MIXTURES
+        if mixture[1] != "old other"  # the rival's own log
+    ],
+)
+def test_a_comparison_has_the_difference_counted_by_hand_or_is_refused(
+    harness: str,
+    names: str,
+    counted: str | None,
+    pieces: Pieces,
+    tmp_path: Path,
+) -> None:
+    logs = pieces(harness)
+    arguments = [f"a={gathered(logs, names, tmp_path)}", f"b={logs['other']}"]
+    compared = CliRunner().invoke(app, ["compare", *arguments, "--format", "json"])
+    by_hand: dict[str, list[float]] = {}
+    for name in (counted or "").split():
+        by_hand |= right(logs[name])
+    values = [value for values in by_hand.values() for value in values]
+    if len(values) != ITEMS:  # the rival has all items, once
+        assert compared.exit_code == 2
+        assert re.search(
+            r"differ in items: \d+ items|first are not a random part", compared.output
+        )
+        return
+    rivals = [value for (value,) in right(logs["other"]).values()]
+    (comparison,) = json.loads(compared.stdout)["comparisons"]
+    difference = comparison["effects"]["all"]["difference"]
+    assert difference["items"] == ITEMS
+    expected = (sum(rivals) - sum(values)) / ITEMS
+    assert difference["value"] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("harness", HARNESSES)
