@@ -427,3 +427,27 @@ def test_a_kind_of_another_package_never_replaces_ours(
         find("wrong")
     with pytest.raises(CatalogueError, match="no kind 'their'; there are multiple"):
         find("their")
+
+
+BENCHMARK_FOLDER = "/does/not/exist"
+
+
+def benchmark_folder() -> Path:
+    return Path("/is/not/there/either")
+
+
+def test_the_folder_of_a_package_is_named_with_its_entry_point(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = ("BENCHMARK_FOLDER", "benchmark_folder")
+    declared = [
+        EntryPoint(name, f"{__name__}:{name}", "hkcanto.benchmarks") for name in names
+    ]
+    monkeypatch.setattr(catalogue, "entry_points", lambda **_: declared)
+    broken: list[str] = []
+    assert catalogue._files_from_outside("", broken) == []
+    text, function = broken
+    assert "/does/not/exist has no benchmark.toml" in text
+    assert f"the entry point {__name__}:BENCHMARK_FOLDER" in text
+    assert "/is/not/there/either has no benchmark.toml" in function
+    assert f"the entry point {__name__}:benchmark_folder" in function

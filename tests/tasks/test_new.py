@@ -164,6 +164,7 @@ BIG5 = ",".join((*CHOICE, "\n邊個？", *"甲乙丙丁", "B")).encode("big5hksc
          "multiple_choice", 'columns = { question = "?", answer = "?" }'),
         ("m.jsonl", '{"prompt": "？"}', "fluency", 'id = "?", category = "?"'),
         ("g.json", '[{"question": "？", "image": "1.png"}]', "number", "column image holds"),
+        ("n.csv", "question,answer,photo\n？,7,x\n？,8,2.png", "number", "column photo holds"),
         ("h.csv", "question,answer\n？,7\n？,8,9\n？,9", "number", "1 rows cannot be read"),
         ("i.json", '[{"question": "？", "answer": 1}, {"question": "？"}]', "number",
          "Only 1 of 2 rows have the column answer"),
