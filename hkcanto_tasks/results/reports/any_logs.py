@@ -145,7 +145,7 @@ class AnyTest(NamedTuple):
 
 
 def compare_any(
-    runs: Sequence[str],
+    logs: Sequence[str],
     *,
     metric: str | None = None,
     seed: int = SEED,
@@ -154,7 +154,7 @@ def compare_any(
     """Compare two logs, or folders of logs, of any tasks of one harness.
 
     Args:
-        runs: Two paths, optionally as NAME=PATH.
+        logs: Two paths, optionally as NAME=PATH.
         metric: The figure to test, as the harness names it; by default each task's first.
         seed: Seed of the exchanges.
         resamples: Their largest number.
@@ -163,11 +163,11 @@ def compare_any(
         LogError: A path has no log, or two of one task.
         ComparisonError: Nothing can be compared; the message says why.
     """
-    if len(runs) != 2:
+    if len(logs) != 2:
         raise ComparisonError(
             "--any compares two logs: hkcanto compare a=LOG b=LOG --any"
         )
-    a, b = map(argument, runs)
+    a, b = map(argument, logs)
     names = [a.name or str(a.path), b.name or str(b.path)]
     if names[0] == names[1]:
         names = [f"{names[0]} (1)", f"{names[1]} (2)"]

@@ -392,12 +392,18 @@ def _options_of_doc(doc: Mapping[str, Any], declared: str) -> dict[str, str]:
         numbered = takewhile(doc.get, map("choice{}".format, range(1, 11)))
         names = [("choices",), ("options",), tuple(letters), tuple(numbered)]
     for columns in names:
-        cells: Any = [cell_at(doc, column) for column in columns]
-        choices = cells[0] if len(cells) == 1 else cells
-        if isinstance(choices, dict) and "text" in choices:
-            choices = dict(zip(choices["label"], choices["text"], strict=False))
-        if isinstance(choices, list):
-            choices = dict(zip(_LETTERS, choices, strict=False))
-        if isinstance(choices, dict) and choices and {*choices} <= {*_LETTERS}:
-            return {letter: str(text) for letter, text in choices.items()}
+        cells = [cell_at(doc, column) for column in columns]
+        options = _options_of_cells(cells)
+        if options and {*options} <= {*_LETTERS}:
+            return {letter: str(text) for letter, text in options.items()}
     return {}
+
+
+def _options_of_cells(cells: Sequence[Any]) -> dict[str, Any]:
+    """Return the options by letter: in a cell each, in a list, or in an object with labels."""
+    choices = cells[0] if len(cells) == 1 else cells
+    if isinstance(choices, dict) and "text" in choices:
+        return dict(zip(choices["label"], choices["text"], strict=False))
+    if isinstance(choices, list):
+        return dict(zip(_LETTERS, choices, strict=False))
+    return choices if isinstance(choices, dict) else {}

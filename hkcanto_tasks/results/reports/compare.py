@@ -11,7 +11,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import chain, combinations
 from typing import Any, NamedTuple
@@ -36,6 +36,7 @@ from .blocks import (
     report_of,
 )
 from .gate import Gate, Undecided, decide, gate_section, method_section
+from .many_models import overview_of_runs
 from .pairs import (
     RunPair,
     effects_table,
@@ -52,7 +53,6 @@ from .presentation import (
     warning_lines,
 )
 from .renderers.formatting import listed
-from .summary import overview_of_runs
 
 _TWO_MEASURES = (
     "Generation scores the letter that a model writes, log-likelihood the likeliest letter (wrong "
@@ -93,8 +93,38 @@ class _Group(NamedTuple):
     has_first: bool
 
 
+@dataclass
+class _Outcome:
+    """What came of comparing runs.
+
+    Attributes:
+        left_out: Why logs and runs have no part in any comparison.
+        refused: Why groups of runs could not be compared.
+        compared: The comparisons of each group.
+    """
+
+    left_out: list[str]
+    refused: list[str] = field(default_factory=list)
+    compared: list[Sequence[Comparison]] = field(default_factory=list)
+
+    @property
+    def comparisons(self) -> list[Comparison]:
+        """All comparisons."""
+        return [*chain.from_iterable(self.compared)]
+
+    @property
+    def unread(self) -> list[str]:
+        """Why some comparisons have no verdict."""
+        return _unread(self.comparisons)
+
+    @property
+    def not_compared(self) -> list[str]:
+        """Why groups, logs and runs were not compared, each reason once."""
+        return [*self.refused, *dict.fromkeys(self.left_out)]
+
+
 def compare_runs(
-    runs: Sequence[str],
+    logs: Sequence[str],
     *,
     metric: str | None = None,
     gate: float | None = None,
@@ -112,7 +142,7 @@ def compare_runs(
     """Read runs and compare their models: two with each other, more than two pairwise.
 
     Args:
-        runs: Logs or folders of logs, optionally as NAME=PATH; gates test against the first.
+        logs: Logs or folders of logs, optionally as NAME=PATH; gates test against the first.
         metric: As in `statistics.paired.compare`; so are gate, allowed, seed and resamples.
         look: Number of this look at growing runs and number of planned looks, such as `2/4`. The
             looks share the gate's 5 % error equally, which keeps it at 5 % at most (Bonferroni).
@@ -133,7 +163,7 @@ def compare_runs(
             are more candidates or looks than declared (`OptionError`).
     """
     looks = _planned_looks(look)
-    read = read_runs(runs, progress=progress)
+    read = read_runs(logs, progress=progress)
     chosen = _of_models(_of_tasks(read.runs, tasks), models)
     sides = _sides(chosen)
     if 1 < candidates < len(sides) - 1:
@@ -141,10 +171,11 @@ def compare_runs(
             f"{len(sides) - 1} candidates are compared, not {candidates}."
         )
     groups, left_out = _groups(sides)
-    left_out += _unread_logs(read.skipped)
+    outcome = _Outcome([*left_out, *_unread_logs(read.skipped)])
     tests = 1 if alone else len(groups)
-    compared, refused, without_figure = _compared(
+    _compare_groups(
         groups,
+        outcome,
         gate,
         metric=metric,
         errors=_gate_errors(groups, looks, candidates),
@@ -153,45 +184,43 @@ def compare_runs(
         seed=seed,
         resamples=resamples,
     )
-    left_out += without_figure
     if gate is not None:
-        left_out += _untrusted(groups)
-    left_out = [*dict.fromkeys(left_out)]
-    not_compared = [*refused, *left_out]
-    unread = _unread(chain.from_iterable(compared))
-    if not compared:
-        raise _nothing_to_compare(refused, left_out)
-    comparisons = [*chain.from_iterable(compared)]
+        outcome.left_out += _untrusted(groups)
+    if not outcome.compared:
+        raise _nothing_to_compare(outcome)
+    comparisons = outcome.comparisons
     decision: Gate | None = None
     if gate is not None:
+        failures = [*outcome.unread, *outcome.not_compared]
         decision = decide(
             comparisons,
             gate,
-            [*unread, *not_compared],
+            failures,
             look,
             candidates,
         )
+    blocks = sections(
+        outcome.compared,
+        outcome.not_compared,
+        decision,
+        is_of_headlines=metric is None,
+        tests=tests,
+    )
+    method = say(_METHOD, seed=seed, resamples=resamples)
+    records = {
+        "gate": decision and asdict(decision),
+        "comparisons": [*map(_record, comparisons)],
+    }
     report = report_of(
-        [
-            *sections(
-                compared,
-                not_compared,
-                decision,
-                is_of_headlines=metric is None,
-                tests=tests,
-            )
-        ],
+        [*blocks],
         title=_title(chosen),
-        footer=[*footer_of(chosen), say(_METHOD, seed=seed, resamples=resamples)],
-        records={
-            "gate": decision and asdict(decision),
-            "comparisons": [*map(_record, comparisons)],
-        },
+        footer=[*footer_of(chosen), method],
+        records=records,
         frame=partial(effect_rows, comparisons, gate),
     )
     if decision is not None:
         return report, decision.status(undecided)
-    return report, 2 if refused or unread else 0
+    return report, 2 if outcome.refused or outcome.unread else 0
 
 
 def _unread_logs(skipped: Sequence[SkippedLog]) -> list[str]:
@@ -229,11 +258,9 @@ def _shared_responses(runs: Sequence[Run]) -> Iterator[str]:
             yield say("{run}: {note}.", run=names, note=text)
 
 
-def _nothing_to_compare(
-    refused: Sequence[str], left_out: Sequence[str]
-) -> ComparisonError:
-    lines = ["nothing to compare.", *refused, *left_out]
-    if not refused:
+def _nothing_to_compare(outcome: _Outcome) -> ComparisonError:
+    lines = ["nothing to compare.", *outcome.not_compared]
+    if not outcome.refused:
         lines.append(_ADVICE)
     return ComparisonError("\n".join(lines))
 
@@ -294,20 +321,14 @@ def _of_tasks(runs: Sequence[Run], names: Sequence[str]) -> Sequence[Run]:
     return [run for run in runs if run in chosen]
 
 
-def _compared(
+def _compare_groups(
     groups: Sequence[_Group],
+    outcome: _Outcome,
     gate: float | None,
     metric: str | None,
     **options: Any,
-) -> tuple[list[Sequence[Comparison]], list[str], list[str]]:
-    """Compare the runs of each group.
-
-    Returns:
-        The comparisons, why some were refused, and which lack the figure.
-    """
-    compared = list[Sequence[Comparison]]()
-    refused = list[str]()
-    without_figure = list[str]()
+) -> None:
+    """Compare the runs of each group, and add what came of it to the outcome."""
     for runs, has_first in groups:
         comparisons, reasons = pairwise(
             runs,
@@ -316,12 +337,11 @@ def _compared(
             **options,
         )
         if comparisons:
-            compared.append(comparisons)
+            outcome.compared.append(comparisons)
         if metric is None or any(metric in run.figures for run in runs):
-            refused += reasons
+            outcome.refused += reasons
         else:
-            without_figure += reasons
-    return compared, refused, without_figure
+            outcome.left_out += reasons
 
 
 def _title(runs: Sequence[Run]) -> str:

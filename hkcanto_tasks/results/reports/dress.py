@@ -49,7 +49,7 @@ class _Dressed(NamedTuple):
 
 
 def compare_dresses(
-    paths: Sequence[str],
+    logs: Sequence[str],
     tasks: Sequence[str],
     metric: str | None = None,
     seed: int = SEED,
@@ -58,7 +58,7 @@ def compare_dresses(
     """Compare each model's runs of two tasks that ask the same items, and the models' drops.
 
     Args:
-        paths: Logs or folders of logs.
+        logs: Logs or folders of logs.
         tasks: The two tasks, such as `hkcanto_mmlu_yue` and `hkcanto_mmlu_en`.
         metric: A figure of both; by default the first task's headline.
         seed: Seed of the exchanges of tests.
@@ -70,13 +70,15 @@ def compare_dresses(
     """
     if len(tasks) != 2:
         raise OptionError("--dress takes two tasks: hkcanto_mmlu_yue,hkcanto_mmlu_en.")
-    models = _dressed_models(
-        read_runs(paths).runs, tasks, metric, Resampling(seed, resamples)
-    )
+    runs = read_runs(logs).runs
+    resampling = Resampling(seed, resamples)
+    models = _dressed_models(runs, tasks, metric, resampling)
     effects = [model.items.effect(tests=len(models)) for model in models]
     blocks = [*_blocks(models, effects, tasks)]
+    title = "The same items in two dresses"
+    section = Section(title, blocks, "dress", is_summary=True)
     return report_of(
-        [Section("The same items in two dresses", blocks, "dress", is_summary=True)],
+        [section],
         title=joined(" and ", tasks),
         footer=footer_of([run for model in models for run in model.runs]),
         records={"dresses": [*map(_record, models, effects)]},

@@ -138,20 +138,32 @@ def plot(table: TableBlock) -> Plot | None:
     Plain numbers beside estimates are references: they are lines, not dots.
     """
     drawn = [n for n, column in enumerate(table.columns) if column.drawn]
-    numbers = _finite(row.values[n] for row in table.rows for n in drawn)
+    numbers = _numbers_of(table, drawn)
     if not numbers:
         return None
     unit = table.columns[drawn[0]].unit
     is_difference = unit in _DIFFERENCES
-    axis = _axis([*numbers, 0.0] if is_difference else numbers)
+    if is_difference:
+        numbers.append(0.0)
+    axis = _axis(numbers)
     series, lines = _series_and_lines(table, drawn)
     rows = list[list[Mark]]()
     for row in table.rows:
-        references = axis.lines([row.values[n] for n in lines])
-        dots = axis.dots([row.values[n] for n in series], is_difference)
+        references = axis.lines(_values(row, lines))
+        dots = axis.dots(_values(row, series), is_difference)
         rows.append([*references, *dots])
     zero = axis.position(0) if is_difference else None
     return Plot(series, axis.ticks(unit), zero, rows, lines)
+
+
+def _values(row: TableRow, positions: Sequence[int]) -> list[Value]:
+    return [row.values[position] for position in positions]
+
+
+def _numbers_of(table: TableBlock, positions: Sequence[int]) -> list[float]:
+    """Return all numbers in some columns, with the ends of their intervals."""
+    values = chain.from_iterable(_values(row, positions) for row in table.rows)
+    return [*_finite(values)]
 
 
 def _series_and_lines(

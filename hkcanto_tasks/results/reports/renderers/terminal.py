@@ -313,14 +313,18 @@ def _grid(
     for position in positions:
         cells = [row.cells[position] for row in rows]
         _add_column(grid, columns[position], cells)
+    first, *others = positions
     for row in rows:
-        first, *others = positions
-        under = [row.cells[position].text for position in beneath]
-        under = [text for text in under if text not in ("", MISSING)]
-        texts = [_cell_text(row.cells[first], under)]
+        texts = [_cell_text(row.cells[first], _texts(row, beneath))]
         texts += [_cell_text(row.cells[position]) for position in others]
         grid.add_row(*texts, style="bold cyan" if row.kind == "run" else "")
     return grid
+
+
+def _texts(row: ShownRow, positions: Sequence[int]) -> list[str]:
+    """Return the texts of some cells that are not empty."""
+    texts = [row.cells[position].text for position in positions]
+    return [text for text in texts if text not in ("", MISSING)]
 
 
 def _broken(heading: str, width: int) -> list[str]:
