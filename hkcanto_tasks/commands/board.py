@@ -1,5 +1,6 @@
 """The command `hkcanto board`."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -38,10 +39,7 @@ def board(
         check_folder(output)
     with progress("Reading results"):
         accepted, refused = read_results(results or [])
-    for reason, paths in refused.items():
-        echo(f"not on the board ({len(paths)}): {reason}", to_err=True)
-        for path in paths if check else paths[:_MOST_EXAMPLES]:
-            echo(f"  {path}", to_err=True)
+    _print_refused(refused, all_paths=check)
     models = {result.model for result in accepted}
     count = f"{len(accepted)} results of {len(models)} models"
     if check:
@@ -53,3 +51,16 @@ def board(
     write_files(site, output)
     megabytes = sum(len(text.encode()) for text in site.values()) / 1e6
     echo(f"{count}, {len(site)} files ({megabytes:.1f} MB): {output / 'index.html'}")
+
+
+def _print_refused(
+    refused: Mapping[str, Sequence[object]],
+    *,
+    all_paths: bool,
+) -> None:
+    """Print each reason for which results are left out, with some or all of their files."""
+    for reason, paths in refused.items():
+        echo(f"not on the board ({len(paths)}): {reason}", to_err=True)
+        named = paths if all_paths else paths[:_MOST_EXAMPLES]
+        for path in named:
+            echo(f"  {path}", to_err=True)

@@ -41,7 +41,7 @@ _METRIC = option("Compare this figure instead of the headline.", metavar="FIGURE
 
 
 def compare(
-    runs: Annotated[list[str], LOGS],
+    logs: Annotated[list[str], LOGS],
     metric: Annotated[str | None, _METRIC] = None,
     gate: Annotated[
         float | None,
@@ -99,16 +99,16 @@ def compare(
             if dress:
                 from ..results.reports.dress import compare_dresses
 
-                report = compare_dresses(runs, dress.split(","), metric, **resampling)
+                report = compare_dresses(logs, dress.split(","), metric, **resampling)
             elif any_task:
                 from ..results.reports.any_logs import compare_any
 
-                report = compare_any(runs, metric=metric, **resampling)
+                report = compare_any(logs, metric=metric, **resampling)
             else:
                 from ..results.reports.compare import compare_runs
 
                 report, status = compare_runs(
-                    runs,
+                    logs,
                     metric=metric,
                     gate=gate,
                     look=look or "1/1",
@@ -122,7 +122,7 @@ def compare(
                     **resampling,
                 )
         choice = _choice(task, model)
-        write(report, output, form, full=full, logs=runs, choice=choice)
+        write(report, output, form, full=full, logs=logs, choice=choice)
     raise typer.Exit(status)
 
 

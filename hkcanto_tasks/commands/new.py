@@ -11,7 +11,7 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -106,7 +106,6 @@ def new(
 
     kind_class = find_kind(kind)
     roles = kind_class.COLUMNS
-    needed = {role: roles[role] for role in roles if role not in kind_class.OPTIONAL}
     folder = into / name
     file = folder / "benchmark.toml"
     if file.exists() and not force:
@@ -115,9 +114,11 @@ def new(
         )
     content = _Content()
     if source:
-        names = {name for names in roles.values() for name in names}
+        names = {*chain.from_iterable(roles.values())}
         content = _content(source, names)
-    lines = _task_lines(kind, needed, content.columns, source.name if source else "?")
+    needed = {role: roles[role] for role in roles if role not in kind_class.OPTIONAL}
+    file_name = source.name if source else "?"
+    lines = _task_lines(kind, needed, content.columns, file_name)
     text = _TEMPLATE.format(
         docs=DOCS,
         name=name,

@@ -15,7 +15,9 @@ from .output import (
     write,
 )
 
-_RUNS = "Logs of two runs, to plan from their disagreement. Or tasks, with --discordance or --sd."
+_LOGS_OR_TASKS = (
+    "Logs of two runs, to plan from their disagreement. Or tasks, with --discordance or --sd."
+)
 _DISCORDANCE = (
     "Assume that on this share of the items one run is right and the other wrong."
 )
@@ -34,7 +36,9 @@ _METRIC = option("Plan for this figure instead of the headline.", metavar="FIGUR
 
 
 def plan(
-    runs: Annotated[list[str] | None, argument(_RUNS, "LOGS|TASKS")] = None,
+    logs_or_tasks: Annotated[
+        list[str] | None, argument(_LOGS_OR_TASKS, "LOGS|TASKS")
+    ] = None,
     discordance: Annotated[
         float | None,
         option(
@@ -87,7 +91,7 @@ def plan(
     """
     is_assumed = discordance is not None or sd is not None
     are_both_assumed = discordance is not None and sd is not None
-    if are_both_assumed or not (is_assumed or runs):
+    if are_both_assumed or not (is_assumed or logs_or_tasks):
         raise typer.BadParameter(
             "give one of these: the logs of two runs; or --discordance or --sd, alone or with "
             "names of benchmarks and tasks (hkcanto list)."
@@ -104,7 +108,7 @@ def plan(
         plan_from_runs,
     )
 
-    names = runs or []
+    names = logs_or_tasks or []
     sizes = items or ()
     tests = PlannedTests(gate or (2.0,), loss, shared_by=looks * candidates)
     with progress("Planning"):

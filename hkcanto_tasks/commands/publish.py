@@ -15,6 +15,7 @@ from .console import echo
 from .output import argument, check_folder, option, progress, write_files
 
 if TYPE_CHECKING:
+    from ..results.frames import Runs
     from ..results.publishing.runs import Publication
 
 Destination = Literal["eee", "hf", "card"]
@@ -23,7 +24,7 @@ Destination = Literal["eee", "hf", "card"]
 Relationship = Literal["first_party", "third_party", "collaborative", "other"]
 """How the evaluator relates to the model's developer, in the words of Every Eval Ever."""
 
-_RUNS = "Logs, as for hkcanto report. ORGANISATION/NAME=PATH gives the model's name on the hub."
+_LOGS = "Logs, as for hkcanto report. ORGANISATION/NAME=PATH gives the model's name on the hub."
 _TO = "eee: Every Eval Ever. hf: .eval_results of the model's repository. card: table for its card."
 _YOURS = "How you relate to the developer, for eee: first_party, third_party, collaborative, other."
 _SECRET_IN_QUERY = re.compile(
@@ -38,7 +39,7 @@ _ITEMS = option("For eee: also write each item's value, without its texts.", "--
 
 
 def publish(
-    runs: Annotated[list[str], argument(_RUNS, "LOGS")],
+    logs: Annotated[list[str], argument(_LOGS, "LOGS")],
     to: Annotated[Destination, option(_TO, metavar="FORM")],
     output: Annotated[
         Path, option("Folder to write to.", "-o", "--output", metavar="DIR")
@@ -62,37 +63,45 @@ def publish(
     that differ from the harness's, are named and not published; the
     exit status is then 1. Nothing is uploaded.
     """
-    from ..results.logs import read_runs
     from ..results.publishing.runs import NotPublishable, Publisher, publishable_runs
     from ..results.reports.presentation import task_title
 
     _refuse_secrets(url)
     check_folder(output)
-    with progress() as advance:
-        read = read_runs(runs, progress=advance)
-    for log in read.skipped:
-        echo(f"not read: {log.path}: {log.reason}", to_err=True)
-    destination = import_module(f"hkcanto_tasks.results.publishing.{to}")
+    read = _read_and_name_unread(logs)
     if items and to != "eee":
         raise OptionError(
             f"--to {to} has no values of items. Take --to eee, or no --items."
         )
+    tasks = task or []
     with progress("Checking"):
-        publishable, not_publishable = publishable_runs(read, task or (), published_as)
-    refused = [
-        f"{run.label} on {task_title(run)}: {reason}" for run, reason in not_publishable
-    ]
+        publishable, not_publishable = publishable_runs(read, tasks, published_as)
+    refused = list[str]()
+    for run, reason in not_publishable:
+        refused.append(f"{run.label} on {task_title(run)}: {reason}")
     if not publishable:
-        of_tasks = f" of {', '.join(task)}" if task else ""
+        of_tasks = f" of {', '.join(tasks)}" if tasks else ""
         message = f"no run{of_tasks} can be published, so nothing was written:"
         raise NotPublishable("\n".join([message, *refused]))
     publisher = Publisher(by, relationship or "", url)
     settings = {"items": True} if items else {}
+    destination = import_module(f"hkcanto_tasks.results.publishing.{to}")
     with progress("Writing"):
         publication = destination.publication(publishable, publisher, **settings)
     write_files(publication.files, output)
     _print_publication(publication, refused, output)
     raise typer.Exit(bool(refused))
+
+
+def _read_and_name_unread(logs: Sequence[str]) -> "Runs":
+    """Read runs, and print which logs could not be read."""
+    from ..results.logs import read_runs
+
+    with progress() as advance:
+        runs = read_runs(logs, progress=advance)
+    for log in runs.skipped:
+        echo(f"not read: {log.path}: {log.reason}", to_err=True)
+    return runs
 
 
 def _refuse_secrets(url: str) -> None:

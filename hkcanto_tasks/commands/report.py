@@ -25,7 +25,7 @@ _UNREAD = "Print responses that could not be read, with the reason: three of eac
 _LONGEST = 300  # characters of a response
 
 if TYPE_CHECKING:
-    from ..results.runs import Run
+    from ..results.runs import Run, SkippedLog
 
 _BEST = (
     "Print the best run of each task, one a line, tab-separated: run, score, runs not "
@@ -35,7 +35,7 @@ _BEST = (
 
 
 def report(
-    runs: Annotated[list[str] | None, LOGS] = None,
+    logs: Annotated[list[str] | None, LOGS] = None,
     output: Output = None,
     format: FormatOption = None,  # noqa: A002
     title: Annotated[
@@ -56,19 +56,19 @@ def report(
     hkcanto report runs/ --best
     """
     has_output = bool(example or output or format)
-    _refuse_contradictions(runs, example, has_output, [best, unread])
+    _refuse_contradictions(logs, example, has_output, [best, unread])
     if example:
         output = output or Path("hkcanto-example.html")
     form = format_of(output, format)
     if example:
         from ..results.example import run_example
 
-        runs = [str(run_example(lambda line: err.print(line, highlight=False)))]
+        logs = [str(run_example(lambda line: err.print(line, highlight=False)))]
     from ..results.logs import read_runs
     from ..results.reports.summary import build_report
 
     with progress() as advance:
-        read = read_runs(runs or [], texts=unread, progress=advance)
+        read = read_runs(logs or [], texts=unread, progress=advance)
     if unread:
         _print_unread(read.runs)
     elif best:
@@ -76,17 +76,20 @@ def report(
     else:
         with progress("Computing"):
             summary = build_report(read.runs, read.skipped, title, alone=alone)
-        write(summary, output, form, full=full, logs=runs or ())
+        write(summary, output, form, full=full, logs=logs or ())
         if form == "csv":  # CSV has only figures
-            for log in read.skipped:
-                unread_log = say(
-                    "Not read: {log}: {reason}", log=log.path, reason=log.reason
-                )
-                echo(spoken(unread_log), to_err=True)
+            _print_skipped(read.skipped)
+
+
+def _print_skipped(logs: Sequence["SkippedLog"]) -> None:
+    """Print which logs could not be read, and why."""
+    for log in logs:
+        text = say("Not read: {log}: {reason}", log=log.path, reason=log.reason)
+        echo(spoken(text), to_err=True)
 
 
 def _refuse_contradictions(
-    runs: list[str] | None,
+    logs: list[str] | None,
     example: bool,
     has_output: bool,
     lists: Sequence[bool],
@@ -96,7 +99,7 @@ def _refuse_contradictions(
         raise typer.BadParameter(
             "--best and --unread have no --example, -o or --format; JSON has `best`."
         )
-    if example == bool(runs):
+    if example == bool(logs):
         raise typer.BadParameter(
             "give the logs to read, or --example for an example report."
         )

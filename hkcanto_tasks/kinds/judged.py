@@ -230,17 +230,13 @@ class Judged(Prompted):
         if reason == _EMPTY:
             empty = self.rubric.empty
             levels = [level for level in self.rubric.levels if level.number == empty]
-        details = {**judgement.details, "said": msgspec.json.encode(replies).decode()}
-        if replies:
-            graders = dict.fromkeys(reply.grader for reply in replies)
-            details["grader"] = ", ".join(graders)
-        texts = [verdict.text for verdict in verdicts]
+        explanation = "\n\n".join(verdict.text for verdict in verdicts)
         return msgspec.structs.replace(
             judgement,
             values={**judgement.values, **self._level_values(levels)},
             reason=reason,
-            details=details,
-            explanation="\n\n".join(texts) or judgement.explanation,
+            details={**judgement.details, **_details(replies)},
+            explanation=explanation or judgement.explanation,
         )
 
     def _level_values(self, levels: Sequence[Level]) -> dict[str, float]:
@@ -298,6 +294,15 @@ class _Verdict:
     level: Level | None
     failure: str
     text: str
+
+
+def _details(replies: Sequence[Said]) -> dict[str, str]:
+    """Return the replies for the log, and who the judges are."""
+    details = {"said": msgspec.json.encode(replies).decode()}
+    if replies:
+        graders = dict.fromkeys(reply.grader for reply in replies)
+        details["grader"] = ", ".join(graders)
+    return details
 
 
 def _reason(verdicts: Sequence[_Verdict]) -> str:

@@ -88,16 +88,27 @@ def agreement_report(log: Path, people: Path) -> Report:
     columns += _SCORE_COLUMNS
     rows = []
     for criterion in criteria:
-        pairs = _pairs(judge[criterion.criterion], human[criterion.criterion])
-        values: list[Value] = [criterion.criterion, criterion.items]
-        if run:
-            values += _level_values(pairs)
-        means = [fmean(scores) for _, scores in pairs]
-        values += _score_values(criterion, means)
+        name = criterion.criterion
+        pairs = _pairs(judge[name], human[name])
+        values = _values(criterion, pairs, has_levels=run is not None)
         rows.append(TableRow(values))
     title = "Agreement of the judge with people"
     block = TableBlock("agreement", title, columns, rows)
     return report_of([Section(title, [block], "agreement", is_summary=True)], title)
+
+
+def _values(
+    criterion: Agreement,
+    pairs: Sequence["_ItemScores"],
+    *,
+    has_levels: bool,
+) -> list[Value]:
+    """Return the row of a criterion."""
+    values: list[Value] = [criterion.criterion, criterion.items]
+    if has_levels:
+        values += _level_values(pairs)
+    means = [fmean(scores) for _, scores in pairs]
+    return [*values, *_score_values(criterion, means)]
 
 
 def _rubric_run(log: Path) -> Run | None:

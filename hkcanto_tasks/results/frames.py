@@ -17,7 +17,7 @@ from ..figures import Figure
 from ..printable import one_line
 from .runs import Run, SkippedLog
 from .statistics.estimates import estimate
-from .statistics.intervals import Estimate
+from .statistics.intervals import Estimate, NonInferiority
 from .statistics.matching import Effect
 from .statistics.paired import Comparison
 from .statistics.validity import no_verdict
@@ -199,16 +199,25 @@ def _effect_row(
         "p_adjusted": effect.p_adjusted,
     }
     if delta is not None:
-        gate = None if part else comparison.gate
-        row["gate_delta"] = delta if gate else None
-        row["gate_bound"] = gate.bound if gate else None
-        row["gate_passed"] = gate.passed if gate else None
-        row["gate_verdict"] = gate.answer if gate else None
-        row["gate_lower"] = gate.lower if gate else None
+        row |= _gate_columns(None if part else comparison.gate, delta)
     row["note"] = effect.difference.note or None
     if comparison.unread:
         row["note"] = " ".join(no_verdict(comparison.unread))
     return row
+
+
+def _gate_columns(gate: NonInferiority | None, delta: float) -> _Row:
+    """Return the columns of a gate, which are empty for parts and for tasks that are not gated."""
+    if gate is None:
+        names = ("delta", "bound", "passed", "verdict", "lower")
+        return dict.fromkeys(f"gate_{name}" for name in names)
+    return {
+        "gate_delta": delta,
+        "gate_bound": gate.bound,
+        "gate_passed": gate.passed,
+        "gate_verdict": gate.answer,
+        "gate_lower": gate.lower,
+    }
 
 
 def _row(

@@ -71,7 +71,7 @@ class Goal(NamedTuple):
 
 
 def plan_from_runs(
-    runs: Sequence[str],
+    logs: Sequence[str],
     metric: str | None,
     sizes: Sequence[int],
     tests: PlannedTests,
@@ -81,7 +81,7 @@ def plan_from_runs(
     The number of items is that of the whole task, even if the runs have only some of them.
 
     Args:
-        runs: Logs or folders of logs, as in `hkcanto compare`.
+        logs: Logs or folders of logs, as in `hkcanto compare`.
         metric: A figure of the tasks; by default their headlines.
         sizes: Numbers of items to plan for, with the first of the spreads.
         tests: The differences to show and the gates to pass.
@@ -91,7 +91,7 @@ def plan_from_runs(
         OptionError: A gate is not above the loss.
     """
     by_task: dict[str, list[Run]] = defaultdict(list)
-    for run in read_runs(runs):
+    for run in read_runs(logs):
         by_task[run.definition.name].append(run)
     parts = []
     for same_task in by_task.values():
@@ -142,17 +142,28 @@ def plan_from_assumption(
             gate is not above the loss.
     """
     if discordance is not None:
-        spread = power.spread_of_discordance(Estimate(discordance / 100, None, None, 0))
+        share = Estimate(discordance / 100, None, None, 0)
+        spread = power.spread_of_discordance(share)
         title = f"Plan for a discordance of {discordance:g} %"
     else:
         spread = power.spread_of_deviation((deviation or 0.0) / 100)
         title = (
             f"Plan for differences with a standard deviation of {deviation:g} points"
         )
+    parts = _assumed_parts(names, spread)
+    planned = [Part("any", None, spread)]
+    if names:
+        planned += parts
+    listed = [*_any_sizes(sizes or _SIZES, spread), *parts]
+    return _plan(title, "", planned, listed, tests)
+
+
+def _assumed_parts(names: Sequence[str], spread: power.Spread) -> list[Part]:
+    """Return the tasks of these names, or all, with a common spread."""
     known = {benchmark.name for benchmark in benchmarks(with_sets=True)}
     tasks = _tasks_of(names or known)
     chosen = {name: find_task(name) for name in names if name not in known}
-    parts = []
+    parts = list[Part]()
     for name, task in (tasks | chosen).items():
         try:
             parts.append(_assumed_part(task, spread))
@@ -160,11 +171,7 @@ def plan_from_assumption(
             # A benchmark is planned for those of its tasks that the spread fits.
             if name in chosen:
                 raise
-    planned = [Part("any", None, spread)]
-    if names:
-        planned += parts
-    listed = [*_any_sizes(sizes or _SIZES, spread), *parts]
-    return _plan(title, "", planned, listed, tests)
+    return parts
 
 
 def _tasks_of(names: Collection[str]) -> dict[str, TaskVariant]:

@@ -304,34 +304,51 @@ def report(
     """
     count = load_tokenizer(tokenizer) if tokenizer else _by_characters
     counter = tokenizer or _BY_CHARACTERS
-    notes: dict[str, None] = {}
     if logs:
         title = "Estimates for whole tasks"
         rows = _from_logs(names, logs, count)
-        for row in rows:
-            if row.run:
-                notes |= dict.fromkeys(_remarks(row.run))
-        pace = f"at {speed:g} tokens a second" if speed else _MEASURED
-        caption = (
-            f"Tokens by the log's count, otherwise by {counter}. Hours are {pace}. "
-            "Cost excludes a judge's tokens and any discount for cached prompts."
-        )
+        caption = _caption_of_logs(counter, speed)
+        columns = _columns(speed, prices, "")
     else:
         title = "Requests and tokens of a run"
-        rows = []
-        for task in chosen_tasks(names):
-            loaded = load_task(task.name, allow_absent=True)
-            if loaded.samples:
-                rows.append(_requests(loaded, count))
+        rows = _before_runs(names, count)
         caption = (
             f"Tokens by {counter}, without a chat template. "
             "Hours and cost assume the longest answers and no prefix cache."
         )
-    columns = _columns(speed, prices, "" if logs else ", at most")
+        columns = _columns(speed, prices, ", at most")
     blocks: list[Block] = [table("estimate", title, rows, columns, caption)]
-    blocks += [Note(note, "warning") for note in notes]
+    blocks += _warnings(rows)
     section = Section("Estimate", blocks, "estimate", is_summary=True)
     return report_of([section], "Estimate")
+
+
+def _before_runs(names: Sequence[str] | None, count: TokenCounter) -> list[Requests]:
+    """Return the requests of each task whose data is there."""
+    rows = list[Requests]()
+    for task in chosen_tasks(names):
+        loaded = load_task(task.name, allow_absent=True)
+        if loaded.samples:
+            rows.append(_requests(loaded, count))
+    return rows
+
+
+def _caption_of_logs(counter: str, speed: float | None) -> str:
+    pace = f"at {speed:g} tokens a second" if speed else _MEASURED
+    return (
+        f"Tokens by the log's count, otherwise by {counter}. Hours are {pace}. "
+        "Cost excludes a judge's tokens and any discount for cached prompts."
+    )
+
+
+def _warnings(rows: Sequence[Requests]) -> Iterator[Note]:
+    """Yield the remarks on the logged runs, each once."""
+    remarks: dict[str, None] = {}
+    for row in rows:
+        if row.run:
+            remarks |= dict.fromkeys(_remarks(row.run))
+    for remark in remarks:
+        yield Note(remark, "warning")
 
 
 _CURRENCY = "In the currency of the prices."

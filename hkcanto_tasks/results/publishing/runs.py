@@ -98,14 +98,25 @@ def publishable_runs(
         if published_as:
             run = replace(run, other_model="")
         duplicates = counts[_model_and_condition(run)] - 1
-        reason = _refusal_of_names(run, models) or _refusal(run, duplicates)
-        audited = Audit(reason, compared=False) if reason else audit(run)
+        audited = _audited(run, models, duplicates)
         if audited.fault:
             refused.append((run, audited.fault))
         else:
             compared = replace(run, compared=audited.compared)
             publishable.append(_without_private_details(compared))
     return publishable, refused
+
+
+def _audited(
+    run: Run,
+    models: Mapping[str, Sequence[str]],
+    duplicates: int,
+) -> Audit:
+    """Return what is wrong with a run: first its name, then what its log states, then its items."""
+    reason = _refusal_of_names(run, models) or _refusal(run, duplicates)
+    if reason:
+        return Audit(reason, compared=False)
+    return audit(run)
 
 
 def _models_by_name(runs: Sequence[Run]) -> dict[str, list[str]]:

@@ -469,14 +469,7 @@ def non_inferiority(
     if weights is None:
         weights = np.ones(items)
     item_weights = np.asarray(weights, np.float64)
-    if not 0 < items == len(losses_b) == len(item_weights):
-        raise ValueError("A, B and the weights must be equally many, and at least one.")
-    bounded = np.concatenate([losses_a, losses_b, [delta]])
-    if not ((bounded >= 0) & (bounded <= 1)).all() or not (item_weights > 0).all():
-        raise ValueError(
-            "Losses and the tolerance must be from 0 to 1, and weights above 0."
-        )
-
+    _check_losses(losses_a, losses_b, item_weights, delta)
     weighted = item_weights * (losses_b - losses_a)
     losses, units = sum_clusters(np.column_stack([weighted, item_weights]), clusters).T
     if largest is None and np.ptp(units) > _ROUNDING * units.max():
@@ -501,6 +494,27 @@ def non_inferiority(
         lower=lower,
         lower_confidence=worse_confidence,
     )
+
+
+def _check_losses(
+    losses_a: NDArray[np.float64],
+    losses_b: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    delta: float,
+) -> None:
+    """Check that the losses of two runs fit each other, their weights and the tolerance.
+
+    Raises:
+        ValueError: They do not.
+    """
+    if not 0 < len(losses_a) == len(losses_b) == len(weights):
+        raise ValueError("A, B and the weights must be equally many, and at least one.")
+    bounded = np.concatenate([losses_a, losses_b, [delta]])
+    is_bounded = (bounded >= 0) & (bounded <= 1)
+    if not is_bounded.all() or not (weights > 0).all():
+        raise ValueError(
+            "Losses and the tolerance must be from 0 to 1, and weights above 0."
+        )
 
 
 def _passing_copies(
