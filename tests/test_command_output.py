@@ -214,3 +214,29 @@ def test_a_text_of_others_is_made_printable_on_a_terminal_alone(
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     console.echo("a\x07b")
     assert capsys.readouterr().out == "a␇b\n"
+
+
+def test_a_full_report_has_all_its_sections(capsys: pytest.CaptureFixture[str]) -> None:
+    made = report(
+        section(Note("Summary.")), section(Note("Details."), is_summary=False)
+    )
+    text, _ = printed(capsys, made, None, None)
+    assert "Details." not in text
+    text, _ = printed(capsys, made, None, None, full=True)
+    assert "Details." in text
+
+
+def test_answers_to_questions_begin_in_one_column(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    notes = [Note("Base.", "verdict", "Who"), Note("By 2.", "verdict", "How certain")]
+    text, _ = printed(capsys, report(section(*notes)), None, None)
+    lines = text.splitlines()
+    (first,) = [line for line in lines if "Base." in line]
+    (second,) = [line for line in lines if "By 2." in line]
+    assert first.index("Base.") == second.index("By 2.")
+    # A label has 12 characters or more, and two spaces after it.
+    assert second.index("By 2.") == 14
+    long = Note("Base.", "verdict", "What is in it?")
+    text, _ = printed(capsys, report(section(long)), None, None)
+    assert "What is in it?  Base.\n" in text

@@ -11,6 +11,7 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 from typer.testing import CliRunner
 
+from hkcanto_tasks.catalogue import named_tasks
 from hkcanto_tasks.cli import app
 from hkcanto_tasks.results.board.folders import read_results
 from hkcanto_tasks.results.board.pages import columns, tiers
@@ -635,3 +636,21 @@ def test_a_result_that_was_scored_again_stands_beside_the_first(
     results.add(change=again)
     made = board(results.folder)
     assert "2 results of 1 models" in made.output
+
+
+def test_columns_have_the_order_of_the_catalogue() -> None:
+    tasks = [
+        "hkcanto_law",
+        "hkmmlu",
+        "tmmluplus_gen",
+        "hkcanto_cultural",
+        "hkcanto_g2p",
+    ]
+    made = columns([result("m", task, 0.5, 0.4, 0.6) for task in tasks])
+    found = [column.kind.task.name for column in made]
+    assert {*tasks} <= {*found}
+    catalogue = [*named_tasks(with_sets=True)]
+    positions = [catalogue.index(column.kind.task.whole) for column in made]
+    assert positions == sorted(positions)
+    # Neither as given nor by their names.
+    assert [name for name in found if name in tasks] not in (tasks, sorted(tasks))

@@ -329,3 +329,12 @@ def test_an_estimated_weight_costs_a_degree_of_freedom() -> None:
     )  # six pairs, a mean and a weight
     made = corrected_mean(PEOPLE, JUDGE, UNSEEN)
     assert made.high - made.value == pytest.approx(reach)
+
+
+@pytest.mark.parametrize(
+    ("human", "judge"), [([], []), ([1.0], [1.0, 0.5]), ([1.0], [])]
+)
+def test_a_corrected_mean_needs_pairs(human: list[float], judge: list[float]) -> None:
+    message = f"{len(human)} human scores and {len(judge)} of the judge: give pairs"
+    with pytest.raises(ValueError, match=message):
+        corrected_mean(human, judge, [0.5])

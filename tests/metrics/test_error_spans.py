@@ -179,3 +179,11 @@ def test_a_quotation_that_is_not_there_is_refused() -> None:
     ]:
         with pytest.raises(ValueError, match=problem):
             locate(TEN, quotation, occurrence)
+
+
+def test_words_are_removed_if_they_are_more_than_half_of_the_translation() -> None:
+    # Five of ten characters stay, and are errors; six are removed, and of the other four none is.
+    half = translation_accuracy(TEN, [added(5, 10)], [])
+    assert (half.removed, half.target_errors, half.target_length) == (0, 5, 10)
+    more = translation_accuracy(TEN, [added(4, 10)], [])
+    assert (more.removed, more.target_errors, more.target_length) == (6, 0, 4)

@@ -451,3 +451,20 @@ def test_the_folder_of_a_package_is_named_with_its_entry_point(
     assert f"the entry point {__name__}:BENCHMARK_FOLDER" in text
     assert "/is/not/there/either has no benchmark.toml" in function
     assert f"the entry point {__name__}:benchmark_folder" in function
+
+
+def test_without_names_the_tasks_of_our_benchmarks_are_chosen_and_no_public_set() -> (
+    None
+):
+    ours = [
+        task.name for benchmark in catalogue.benchmarks() for task in benchmark.tasks
+    ]
+    assert [task.name for task in catalogue.chosen_tasks(None)] == ours
+    assert [task.name for task in catalogue.chosen_tasks([])] == ours
+    sets = {benchmark.name for benchmark in catalogue.benchmarks(with_sets=True)}
+    others = sets - {benchmark.name for benchmark in catalogue.benchmarks()}
+    assert others
+    name = sorted(others)[0]
+    chosen = catalogue.chosen_tasks([name, "hkcanto_g2p", name])
+    assert chosen[-1].name == "hkcanto_g2p"
+    assert {task.benchmark.name for task in chosen[:-1]} == {name}
