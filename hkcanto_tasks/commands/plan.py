@@ -15,9 +15,7 @@ from .output import (
     write,
 )
 
-_LOGS_OR_TASKS = (
-    "Logs of two runs, to plan from their disagreement. Or tasks, with --discordance or --sd."
-)
+_LOGS = "Logs of two runs, to plan from their disagreement. Or tasks, with --discordance or --sd."
 _DISCORDANCE = (
     "Assume that on this share of the items one run is right and the other wrong."
 )
@@ -36,9 +34,7 @@ _METRIC = option("Plan for this figure instead of the headline.", metavar="FIGUR
 
 
 def plan(
-    logs_or_tasks: Annotated[
-        list[str] | None, argument(_LOGS_OR_TASKS, "LOGS|TASKS")
-    ] = None,
+    logs_or_tasks: Annotated[list[str] | None, argument(_LOGS, "LOGS|TASKS")] = None,
     discordance: Annotated[
         float | None,
         option(
