@@ -104,7 +104,12 @@ def _tasks_and_problems(
         elif key == "tasks" and isinstance(value, list):
             problems += wrong_tasks
         else:
-            problems += _wrong_value(key, value, fields, "")
+            problems += _wrong_value(
+                key,
+                value,
+                fields,
+                "",
+            )
     problems += _missing(declared, fields, "")
     problems += _problems_of_whole(declared, tasks)
     return tasks, problems
@@ -206,7 +211,12 @@ def _record(
     problems: list[str] = []
     for key, value in table.items():
         if key in fields or not issubclass(record, TaskDefinition):
-            problems += _wrong_value(key, value, fields, path)
+            problems += _wrong_value(
+                key,
+                value,
+                fields,
+                path,
+            )
         else:
             problems.append(_unknown_key_of_task(key, table.get("kind"), record))
     problems += _missing(table, fields, path)

@@ -151,11 +151,21 @@ def describe(
     _refuse_unknown_edition(task, settings)
     if shots is None:
         shots = declared_shots
-    kind = task_as_run(task.name, subjects, shots=shots, **settings)
+    kind = task_as_run(
+        task.name,
+        subjects,
+        shots=shots,
+        **settings,
+    )
     if kind.task.scope != "task" and kind.task.variant.suffix:
         # lm-eval has names for the subjects of a task, but not of its variants.
         subjects = subjects or [subject.name for subject in kind.task.subjects]
-        kind = task_as_run(kind.task.whole, subjects, shots=kind.shots, **settings)
+        kind = task_as_run(
+            kind.task.whole,
+            subjects,
+            shots=kind.shots,
+            **settings,
+        )
     return _description(kind, _chosen(kind, subjects, settings))
 
 
@@ -295,19 +305,39 @@ def _options(kind: Kind) -> Iterator[OptionHelp]:
     task = kind.task
     values = option_values(task.name)
     shots = "Number of worked examples in the prompt; in lm-eval also `--num_fewshot`."
-    yield OptionHelp("shots", values["shots"], str(task.shots), shots)
+    yield OptionHelp(
+        "shots",
+        values["shots"],
+        str(task.shots),
+        shots,
+    )
     if len(task.subjects) > 1:
         subjects = "Only these subjects."
-        yield OptionHelp("subjects", values["subjects"], "all", subjects)
+        yield OptionHelp(
+            "subjects",
+            values["subjects"],
+            "all",
+            subjects,
+        )
     if "data" in values:
         files = "The release's own files, or those that replace them."
-        yield OptionHelp("data", values["data"], "release", files)
+        yield OptionHelp(
+            "data",
+            values["data"],
+            "release",
+            files,
+        )
     helps = attributes(type(kind).Options)
     defaults = msgspec.structs.asdict(task_as_run(task.name).options)
     for name, default in defaults.items():
         if default is False and not _can_be_true(task, name):
             continue
-        yield OptionHelp(name, values[name], plain(default), helps.get(name, ""))
+        yield OptionHelp(
+            name,
+            values[name],
+            plain(default),
+            helps.get(name, ""),
+        )
 
 
 def _can_be_true(task: TaskVariant, option: str) -> bool:
@@ -343,7 +373,12 @@ def _prompt(kind: Kind, chosen: Mapping[str, Any]) -> ShownPrompt:
     is_ours = Path(benchmark.home).parent == BENCHMARKS
     answer = "" if is_ours else loaded.kind.answer(item)
     items = len(loaded.samples) if benchmark.data else 0
-    return ShownPrompt(prompt.text(), answer, origin, items)
+    return ShownPrompt(
+        prompt.text(),
+        answer,
+        origin,
+        items,
+    )
 
 
 def _json(value: object) -> str:

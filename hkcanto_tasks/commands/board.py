@@ -15,7 +15,12 @@ _RESULTS = (
 )
 _CHECK = "Only list results that would be left out; exit status 1 if there are any."
 _MOST_EXAMPLES = 3  # of a reason
-_FOLDER = option("Folder for the site.", "-o", "--output", metavar="DIR")
+_FOLDER = option(
+    "Folder for the site.",
+    "-o",
+    "--output",
+    metavar="DIR",
+)
 
 
 def board(

@@ -73,7 +73,13 @@ def compare(
     allow_differences: Annotated[str | None, option(_ALLOWED, metavar="NAME,…")] = None,
     seed: Annotated[int, option("Seed of the resampling.", metavar="N", min=0)] = 1234,
     resamples: Annotated[
-        int, option("Number of resamples.", metavar="N", min=100, max=1_000_000)
+        int,
+        option(
+            "Number of resamples.",
+            metavar="N",
+            min=100,
+            max=1_000_000,
+        ),
     ] = 10_000,
     output: Output = None,
     format: FormatOption = None,  # noqa: A002
@@ -90,7 +96,13 @@ def compare(
     items to tell (--undecided).
     """
     options_of_gate = (look, candidates, undecided, allow_differences)
-    _refuse_contradictions(gate, options_of_gate, any_task, [task, model, alone], dress)
+    _refuse_contradictions(
+        gate,
+        options_of_gate,
+        any_task,
+        [task, model, alone],
+        dress,
+    )
     status = 0
     resampling: dict[str, int] = {"seed": seed, "resamples": resamples}
     with errors_without_traceback(status=2):
@@ -99,7 +111,12 @@ def compare(
             if dress:
                 from ..results.reports.dress import compare_dresses
 
-                report = compare_dresses(logs, dress.split(","), metric, **resampling)
+                report = compare_dresses(
+                    logs,
+                    dress.split(","),
+                    metric,
+                    **resampling,
+                )
             elif any_task:
                 from ..results.reports.any_logs import compare_any
 
@@ -122,7 +139,14 @@ def compare(
                     **resampling,
                 )
         choice = _choice(task, model)
-        write(report, output, form, full=full, logs=logs, choice=choice)
+        write(
+            report,
+            output,
+            form,
+            full=full,
+            logs=logs,
+            choice=choice,
+        )
     raise typer.Exit(status)
 
 

@@ -57,5 +57,10 @@ def contamination(
                 "Out of memory; not all files were searched. Split .json files into .jsonl, which "
                 "are read line by line, or give fewer files at once."
             ) from error
-        write(report, output, form, full=full)
+        write(
+            report,
+            output,
+            form,
+            full=full,
+        )
     raise typer.Exit(int(is_contaminated))

@@ -47,5 +47,16 @@ def estimate(
     if price_in is not None and price_out is not None:
         prices = (price_in, price_out)
     with progress("Estimating"):
-        report = report_on(tasks, logs or (), tokenizer, speed, prices)
-    write(report, output, form, full=True)
+        report = report_on(
+            tasks,
+            logs or (),
+            tokenizer,
+            speed,
+            prices,
+        )
+    write(
+        report,
+        output,
+        form,
+        full=True,
+    )

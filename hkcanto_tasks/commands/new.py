@@ -118,7 +118,12 @@ def new(
         content = _content(source, names)
     needed = {role: roles[role] for role in roles if role not in kind_class.OPTIONAL}
     file_name = source.name if source else "?"
-    lines = _task_lines(kind, needed, content.columns, file_name)
+    lines = _task_lines(
+        kind,
+        needed,
+        content.columns,
+        file_name,
+    )
     text = _TEMPLATE.format(
         docs=DOCS,
         name=name,
@@ -205,7 +210,12 @@ def _csv_content(rows: Sequence["Row"], names: set[str]) -> _Content:
     for number in media_columns(rows, [*cells]):
         column = columns[int(number) - 1]
         remarks.append(_MEDIA.format(column or number))
-    return _Content(columns, first, [*_csv_questions(columns, names)], remarks)
+    return _Content(
+        columns,
+        first,
+        [*_csv_questions(columns, names)],
+        remarks,
+    )
 
 
 def _csv_questions(columns: Sequence[str], names: set[str]) -> Iterator[str]:

@@ -49,7 +49,15 @@ LOGS = argument(_LOGS, "LOGS")
 ALONE = "Give each task an error of 5 %; by default, all tasks share it."
 _OUTPUT = "Write to this file, such as report.html."
 _FORMAT = "html, md, json, csv, or github (a pull request comment); by default by the file's name."
-Output = Annotated[Path | None, option(_OUTPUT, "-o", "--output", metavar="FILE")]
+Output = Annotated[
+    Path | None,
+    option(
+        _OUTPUT,
+        "-o",
+        "--output",
+        metavar="FILE",
+    ),
+]
 FormatOption = Annotated[Format | None, option(_FORMAT, "--format", metavar="FORMAT")]
 _LANGUAGE = "en or zh-Hant, for the terminal, pages and Markdown."
 

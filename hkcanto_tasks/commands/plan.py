@@ -109,7 +109,23 @@ def plan(
     tests = PlannedTests(gate or (2.0,), loss, shared_by=looks * candidates)
     with progress("Planning"):
         if is_assumed:
-            report = plan_from_assumption(names, discordance, sd, sizes, tests)
+            report = plan_from_assumption(
+                names,
+                discordance,
+                sd,
+                sizes,
+                tests,
+            )
         else:
-            report = plan_from_runs(names, metric, sizes, tests)
-    write(report, output, form, full=full)
+            report = plan_from_runs(
+                names,
+                metric,
+                sizes,
+                tests,
+            )
+    write(
+        report,
+        output,
+        form,
+        full=full,
+    )

@@ -42,7 +42,13 @@ def publish(
     logs: Annotated[list[str], argument(_LOGS, "LOGS")],
     to: Annotated[Destination, option(_TO, metavar="FORM")],
     output: Annotated[
-        Path, option("Folder to write to.", "-o", "--output", metavar="DIR")
+        Path,
+        option(
+            "Folder to write to.",
+            "-o",
+            "--output",
+            metavar="DIR",
+        ),
     ],
     by: Annotated[str, option("Who ran the models.", metavar="NAME")] = "",
     relationship: Annotated[

@@ -56,7 +56,12 @@ def report(
     hkcanto report runs/ --best
     """
     has_output = bool(example or output or format)
-    _refuse_contradictions(logs, example, has_output, [best, unread])
+    _refuse_contradictions(
+        logs,
+        example,
+        has_output,
+        [best, unread],
+    )
     if example:
         output = output or Path("hkcanto-example.html")
     form = format_of(output, format)
@@ -75,8 +80,19 @@ def report(
         _print_best(read.runs, alone=alone)
     else:
         with progress("Computing"):
-            summary = build_report(read.runs, read.skipped, title, alone=alone)
-        write(summary, output, form, full=full, logs=logs or ())
+            summary = build_report(
+                read.runs,
+                read.skipped,
+                title,
+                alone=alone,
+            )
+        write(
+            summary,
+            output,
+            form,
+            full=full,
+            logs=logs or (),
+        )
         if form == "csv":  # CSV has only figures
             _print_skipped(read.skipped)
 

@@ -44,7 +44,13 @@ _MODEL = "Model of a .jsonl; by default the file's name."
 def rescore(
     paths: Annotated[list[Path], argument(_PATHS, "PATHS", exists=True)],
     output: Annotated[
-        Path | None, option(_OUTPUT, "-o", "--output", metavar="DIR")
+        Path | None,
+        option(
+            _OUTPUT,
+            "-o",
+            "--output",
+            metavar="DIR",
+        ),
     ] = None,
     task: Annotated[str, option("Task of a .jsonl.", metavar="TASK")] = "",
     model: Annotated[str, option(_MODEL, metavar="NAME")] = "",
@@ -71,7 +77,12 @@ def rescore(
 
         form = format_of(output, None)
         with progress():
-            report = rescore_any(paths, show, choices, answer)
+            report = rescore_any(
+                paths,
+                show,
+                choices,
+                answer,
+            )
         write(report, output, form)
         return
     if output is None:

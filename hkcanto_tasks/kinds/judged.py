@@ -73,7 +73,12 @@ class Judged(Prompted):
         rubric: The rubric by which the judge model judges.
     """
 
-    FIGURES = figures("pass_rate", "mean_level", "unjudged_rate", "empty")
+    FIGURES = figures(
+        "pass_rate",
+        "mean_level",
+        "unjudged_rate",
+        "empty",
+    )
     Definition = JudgedDefinition
 
     definition: JudgedDefinition

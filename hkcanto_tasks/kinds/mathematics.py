@@ -56,6 +56,18 @@ class Mathematics(Number):
         formula = read_formula(answer)
         right = equal_formulas(formula, sample.target)
         if right is not None:
-            return judge_reading("formula", formula, "", sample.target, right=right)
+            return judge_reading(
+                "formula",
+                formula,
+                "",
+                sample.target,
+                right=right,
+            )
         reason = "none: not comparable" if formula else ""
-        return judge_reading("formula", None, reason, sample.target, right=False)
+        return judge_reading(
+            "formula",
+            None,
+            reason,
+            sample.target,
+            right=False,
+        )

@@ -82,7 +82,12 @@ class MultiAnswer(MultipleChoice):
         )
         letters = reading.letters or ""
         right = sample.target
-        judgement = judge_reading("letters", letters or None, reading.reason, right)
+        judgement = judge_reading(
+            "letters",
+            letters or None,
+            reading.reason,
+            right,
+        )
         common = {*letters} & {*right}
         values = {
             "exact_match": judgement.values["acc"],

@@ -343,10 +343,25 @@ class MultipleChoice(base.Kind):
             letter = answer.strip()[:1].upper()
             if letter not in options:
                 reason = "none: first character"
-                return judge_reading("letter", None, reason, sample.target)
-            return judge_reading("letter", letter, "first character", sample.target)
+                return judge_reading(
+                    "letter",
+                    None,
+                    reason,
+                    sample.target,
+                )
+            return judge_reading(
+                "letter",
+                letter,
+                "first character",
+                sample.target,
+            )
         reading = hkcanto_metrics.read_choice(answer, options, sample.question)
-        return judge_reading("letter", reading.letter, reading.reason, sample.target)
+        return judge_reading(
+            "letter",
+            reading.letter,
+            reading.reason,
+            sample.target,
+        )
 
     # ------------------------------------------------------------------ details
 

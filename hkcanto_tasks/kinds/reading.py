@@ -40,7 +40,12 @@ def read_samples(
                 row = _without_prefixes(kind, row, prefixes)
             sample = kind.row(row)
             if shown is None:
-                shown = _shown(kind, sample, row, subject)
+                shown = _shown(
+                    kind,
+                    sample,
+                    row,
+                    subject,
+                )
             cells = _cells(row, shown) if shown else {}
         except UnreadableRow as error:
             unreadable.append(error)
@@ -107,7 +112,12 @@ def _shown(
     for place in kind.placeholders:
         columns = set(filter(row.has, kind.columns(place)))
         if place in filled and not columns <= kind.reads:
-            raise _filled_twice(kind, place, row, columns.difference(kind.reads).pop())
+            raise _filled_twice(
+                kind,
+                place,
+                row,
+                columns.difference(kind.reads).pop(),
+            )
         if columns and place not in filled and place not in OF_EXAMPLES:
             shown[place] = kind.columns(place)
     # The names of a subject have the same placeholders for all subjects.
@@ -120,7 +130,12 @@ def _shown(
     try:
         kind.prompt(blank, kind.examples(subject, rows))
     except NoSuchPlace as error:
-        raise _unfilled(kind, error.name, row, filled) from error
+        raise _unfilled(
+            kind,
+            error.name,
+            row,
+            filled,
+        ) from error
     kind.filled.add(tuple(shown))
     return shown
 

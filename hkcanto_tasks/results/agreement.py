@@ -93,8 +93,23 @@ def agreement_report(log: Path, people: Path) -> Report:
         values = _values(criterion, pairs, has_levels=run is not None)
         rows.append(TableRow(values))
     title = "Agreement of the judge with people"
-    block = TableBlock("agreement", title, columns, rows)
-    return report_of([Section(title, [block], "agreement", is_summary=True)], title)
+    block = TableBlock(
+        "agreement",
+        title,
+        columns,
+        rows,
+    )
+    return report_of(
+        [
+            Section(
+                title,
+                [block],
+                "agreement",
+                is_summary=True,
+            )
+        ],
+        title,
+    )
 
 
 def _values(
@@ -204,4 +219,10 @@ def _estimate(
 ) -> Estimate:
     low = None if isnan(estimate.low) else estimate.low
     high = None if isnan(estimate.high) else estimate.high
-    return Estimate(estimate.value, low, high, items, note)
+    return Estimate(
+        estimate.value,
+        low,
+        high,
+        items,
+        note,
+    )

@@ -91,7 +91,12 @@ def _release(run: Run) -> LoadedTask | None:
     options = options_of(run.signature)
     options.pop("shuffle_options", None)
     with suppress(HKCantoError):
-        loaded = load_task(run.task, shots=run.shots, data="release", **options)
+        loaded = load_task(
+            run.task,
+            shots=run.shots,
+            data="release",
+            **options,
+        )
         # Another commit of a data set without a pin may have the same items.
         if "local" not in loaded.revision:
             return loaded
@@ -316,7 +321,12 @@ class _AuditedRows(ItemRows):
             text += prompt.answer_separator
         return all(
             any(
-                self._is_request(request, turns, text, evidence.chat_template)
+                self._is_request(
+                    request,
+                    turns,
+                    text,
+                    evidence.chat_template,
+                )
                 for turns in forms
             )
             for request in evidence.requests

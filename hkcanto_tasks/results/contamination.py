@@ -107,7 +107,12 @@ class Index:
                     self._positions[gram].append((len(self._targets), position))
                     covered.update(range(position, position + N))
             size = len(covered)
-            enough = max(SHARE * size, min(size, FEW), item.at_least, 1)
+            enough = max(
+                SHARE * size,
+                min(size, FEW),
+                item.at_least,
+                1,
+            )
             self._targets.append(_Target(item, size, enough))
 
     @property
@@ -182,7 +187,12 @@ def training_texts(path: Path) -> Iterator[list[tuple[int, str]]]:
     packing = infer_compression(path.name.lower())
     ending = path.with_suffix("" if packing else path.suffix).suffix.lower()
     text = {"encoding": "utf-8-sig", "errors": "replace", "newline": ""}
-    with LocalFileSystem().open(str(path), "rt", compression=packing, **text) as file:
+    with LocalFileSystem().open(
+        str(path),
+        "rt",
+        compression=packing,
+        **text,
+    ) as file:
         entries: Iterable[object]
         if ending == ".parquet":
             entries = _parquet_rows(path)
@@ -233,7 +243,14 @@ def items_of(task: str) -> tuple[Sequence[Item], str]:
                 items.append(Item(task, sample.id, text))
         if any(sample.choices):
             shown = filter(None, (*sample.cells.values(), sample.question))
-            items.append(Item(task, sample.id, "\n".join(shown), FEW))
+            items.append(
+                Item(
+                    task,
+                    sample.id,
+                    "\n".join(shown),
+                    FEW,
+                )
+            )
     return items, loaded.revision
 
 
@@ -285,7 +302,12 @@ def report(
     blocks: list[Block] = [_task_table(searched, index.looked_for, shares)]
     blocks += [Note(note, "warning") for note in notes]
     blocks.append(_hit_table(shares))
-    section = Section("Contamination", blocks, "contamination", is_summary=True)
+    section = Section(
+        "Contamination",
+        blocks,
+        "contamination",
+        is_summary=True,
+    )
     title = f"Benchmark items in {', '.join(map(str, files))}"
     return report_of([section], title), bool(shares)
 
@@ -361,7 +383,13 @@ def _task_table(
         )
     rows.sort(key=lambda row: not row.values[2])  # a terminal shows the first 20
     caption = f"Found: {100 * SHARE:.0f} % of an item, or of a question without options, is in one place."
-    return TableBlock("contamination", "Items found", columns, rows, caption)
+    return TableBlock(
+        "contamination",
+        "Items found",
+        columns,
+        rows,
+        caption,
+    )
 
 
 def _hit_table(shares: Mapping[_Hit, float]) -> TableBlock:
@@ -372,4 +400,9 @@ def _hit_table(shares: Mapping[_Hit, float]) -> TableBlock:
         _SHARE_COLUMN,
     ]
     rows = [TableRow([*hit, share]) for hit, share in shares.items()]
-    return TableBlock("lines", "Places of the items", columns, rows)
+    return TableBlock(
+        "lines",
+        "Places of the items",
+        columns,
+        rows,
+    )

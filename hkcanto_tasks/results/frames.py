@@ -72,7 +72,13 @@ _FIGURES_OF_JUDGES = (
         "Share of unusable judgements. An item without a usable judgement has no score.",
     ),
     *(
-        Figure(category, category, "count", False, "Labelled errors per judgement.")
+        Figure(
+            category,
+            category,
+            "count",
+            False,
+            "Labelled errors per judgement.",
+        )
         for category in ERROR_CATEGORIES
     ),
 )
@@ -140,7 +146,12 @@ def _figure_row(
         return None
     step = checkpoint(run)
     return {
-        **_row(run, figure, subject, value),
+        **_row(
+            run,
+            figure,
+            subject,
+            value,
+        ),
         "headline": subject is None and figure == run.headline,
         "status": run.status,
         "step": step[1] if step else math.nan,
@@ -163,10 +174,20 @@ def effect_rows(
         []
     """
     for comparison in compared:
-        yield _effect_row(comparison, "", comparison.overall, delta)
+        yield _effect_row(
+            comparison,
+            "",
+            comparison.overall,
+            delta,
+        )
         for part, effects in comparison.parts.items():
             for effect in effects:
-                yield _effect_row(comparison, part, effect, delta)
+                yield _effect_row(
+                    comparison,
+                    part,
+                    effect,
+                    delta,
+                )
 
 
 def _effect_row(
@@ -183,7 +204,12 @@ def _effect_row(
     if part == "subjects":
         name = figure.name if figure.part else figure.averages
         subject = effect.name
-    row = _row(comparison.b, baseline.figures[name], subject, effect.difference)
+    row = _row(
+        comparison.b,
+        baseline.figures[name],
+        subject,
+        effect.difference,
+    )
     row |= {
         "headline": not part and figure == baseline.headline,
         "model_value": effect.b,

@@ -441,4 +441,10 @@ def _row(
     for column, value in values.items():
         if kind == "model" and value is not None and column not in unranked:
             scores[column] = value
-    return PublishedRow(model, kind, values, notes, scores)
+    return PublishedRow(
+        model,
+        kind,
+        values,
+        notes,
+        scores,
+    )

@@ -197,7 +197,12 @@ def clusters_of(
 ) -> Ints:
     """Return the cluster of each item: questions on one passage, and equal items."""
     questions = defaultdict[Hashable, set[str]](set)
-    for item, subject, passage in zip(ids, subjects, passages, strict=True):
+    for item, subject, passage in zip(
+        ids,
+        subjects,
+        passages,
+        strict=True,
+    ):
         questions[subject, passage.beginning].add(item)
     numbers: dict[Hashable, int] = {}
     clusters: list[int] = []

@@ -97,7 +97,12 @@ def _results_at(name: str, root: Path) -> Iterator[PublishedResult | LeftOut]:
     sources = _visible_files(root, folder)
     logs = {*logs_in(folder)}.intersection(sources)
     for home in _homes(logs, root):
-        yield from _results_of_logs(name, home, folder, sources)
+        yield from _results_of_logs(
+            name,
+            home,
+            folder,
+            sources,
+        )
     for file, source in sources.items():
         if file.suffix == ".json" and file not in logs:
             yield _result_of_record(file, source)

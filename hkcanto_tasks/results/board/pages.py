@@ -355,7 +355,12 @@ def _tables(columns_by_task: Mapping[str, Columns]) -> Iterator[BenchmarkTable]:
                 tasks.append((task, columns_by_task[task.name]))
         if tasks:
             every_column = [*chain.from_iterable(group for _, group in tasks)]
-            yield BenchmarkTable(benchmark, tasks, every_column, _rows(every_column))
+            yield BenchmarkTable(
+                benchmark,
+                tasks,
+                every_column,
+                _rows(every_column),
+            )
 
 
 def _rows(columns: Columns) -> dict[Standing, list[ModelRow]]:

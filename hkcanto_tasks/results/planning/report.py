@@ -103,7 +103,13 @@ def plan_from_runs(
         )
     about = "95 % intervals, from the runs' disagreement; items of the whole task."
     listed = [*_any_sizes(sizes, parts[0].spread), *parts]
-    return _plan("Plan from two runs", about, parts, listed, tests)
+    return _plan(
+        "Plan from two runs",
+        about,
+        parts,
+        listed,
+        tests,
+    )
 
 
 def _observed_part(
@@ -142,7 +148,12 @@ def plan_from_assumption(
             gate is not above the loss.
     """
     if discordance is not None:
-        share = Estimate(discordance / 100, None, None, 0)
+        share = Estimate(
+            discordance / 100,
+            None,
+            None,
+            0,
+        )
         spread = power.spread_of_discordance(share)
         title = f"Plan for a discordance of {discordance:g} %"
     else:
@@ -155,7 +166,13 @@ def plan_from_assumption(
     if names:
         planned += parts
     listed = [*_any_sizes(sizes or _SIZES, spread), *parts]
-    return _plan(title, "", planned, listed, tests)
+    return _plan(
+        title,
+        "",
+        planned,
+        listed,
+        tests,
+    )
 
 
 def _assumed_parts(names: Sequence[str], spread: power.Spread) -> list[Part]:
@@ -240,7 +257,12 @@ def _plan(
         )
     shown = _shown_table(listed, about)
     needed = _needed_table(parts, tests)
-    section = Section("Plan", [Note(_METHOD), shown, needed], "plan", is_summary=True)
+    section = Section(
+        "Plan",
+        [Note(_METHOD), shown, needed],
+        "plan",
+        is_summary=True,
+    )
     return report_of([section], title)
 
 
@@ -276,7 +298,13 @@ def _shown_table(parts: Sequence[Part], caption: str) -> TableBlock:
     ]
     counted = [part for part in parts if part.items]
     title = "Smallest difference shown, in points"
-    return table("shows", title, counted, columns, caption)
+    return table(
+        "shows",
+        title,
+        counted,
+        columns,
+        caption,
+    )
 
 
 def _smallest_difference(part: Part) -> Value:
@@ -330,4 +358,10 @@ def _needed_table(parts: Sequence[Part], tests: PlannedTests) -> TableBlock:
         f"{100 * tests.confidence:.6g} % confidence. With fewer items the gate is mostly undecided "
         "(exit status 3)."
     )
-    return table("takes", "Number of items needed", goals, columns, caption)
+    return table(
+        "takes",
+        "Number of items needed",
+        goals,
+        columns,
+        caption,
+    )

@@ -132,7 +132,12 @@ def _requests(loaded: LoadedTask, count: TokenCounter) -> Requests:
         items=len(loaded.samples),
         requests=requests,
         prompt=tokens,
-        answers=Estimate(requests * limit, None, None, requests),
+        answers=Estimate(
+            requests * limit,
+            None,
+            None,
+            requests,
+        ),
         cacheable=sum(count(beginnings)) / max(1, tokens),
         limit=limit,
     )
@@ -317,9 +322,22 @@ def report(
             "Hours and cost assume the longest answers and no prefix cache."
         )
         columns = _columns(speed, prices, ", at most")
-    blocks: list[Block] = [table("estimate", title, rows, columns, caption)]
+    blocks: list[Block] = [
+        table(
+            "estimate",
+            title,
+            rows,
+            columns,
+            caption,
+        )
+    ]
     blocks += _warnings(rows)
-    section = Section("Estimate", blocks, "estimate", is_summary=True)
+    section = Section(
+        "Estimate",
+        blocks,
+        "estimate",
+        is_summary=True,
+    )
     return report_of([section], "Estimate")
 
 

@@ -116,7 +116,14 @@ def _record(run: Run, by: Publisher) -> dict[str, Any]:
         value = value_of(run, name)
         # The schema does not allow figures without a direction.
         if value and figure.higher_is_better is not None:
-            evaluations.append(_evaluation(run, figure, value, identity))
+            evaluations.append(
+                _evaluation(
+                    run,
+                    figure,
+                    value,
+                    identity,
+                )
+            )
     return {
         "schema_version": VERSION,
         "evaluation_id": identity,

@@ -41,7 +41,12 @@ _WEIGHTS_BESIDE_NAME = ("revision", "subfolder", "peft", "delta")
 DEPARTURE = "not_as_the_task"
 """The name in a record, and on a board, of `unusual_decoding`."""
 
-_FIRST_RUNS = datetime(2020, 1, 1, tzinfo=UTC)
+_FIRST_RUNS = datetime(
+    2020,
+    1,
+    1,
+    tzinfo=UTC,
+)
 _CLOCKS_DIFFER = timedelta(days=1)
 _UNSET = ("None", "False")
 _GIVE_NAME = "Give the model's name on the hub: publish ORGANISATION/NAME=PATH."

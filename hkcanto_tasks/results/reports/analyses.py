@@ -376,4 +376,9 @@ def _in_points(run: Run, figure: Figure) -> Estimate | None:
 
 def _name(prefix: str, run: Run) -> str:
     suffix = "sample" if run.is_sample else ""
-    return short_name(prefix, run.task, run.condition, suffix)
+    return short_name(
+        prefix,
+        run.task,
+        run.condition,
+        suffix,
+    )

@@ -174,10 +174,21 @@ def compare_any(
     logs_a, problems_a = _logs(a.path)
     logs_b, problems_b = _logs(b.path)
     resampling = Resampling(seed, resamples)
-    tests, warnings = tests_of(logs_a, logs_b, metric, resampling)
+    tests, warnings = tests_of(
+        logs_a,
+        logs_b,
+        metric,
+        resampling,
+    )
     warnings = [*problems_a, *problems_b, *warnings, _UNKNOWN]
     title = joined(" against ", reversed(names))
-    return report_of_tests(tests, names, warnings, resampling, title)
+    return report_of_tests(
+        tests,
+        names,
+        warnings,
+        resampling,
+        title,
+    )
 
 
 def tests_of(
@@ -198,7 +209,13 @@ def tests_of(
     refused = [say("{task}: no partner.", task=task) for task in alone]
     for task in common:
         try:
-            test = _test(logs_a[task], logs_b[task], metric, resampling, len(common))
+            test = _test(
+                logs_a[task],
+                logs_b[task],
+                metric,
+                resampling,
+                len(common),
+            )
         except ComparisonError as error:
             refused.append(say("{run}: {note}", run=task, note=error.args[0]))
         else:
@@ -251,7 +268,12 @@ def _results(
     for unit in ("share", "number"):
         alike = [pair for pair in pairs if pair.figure.unit == unit]
         blocks.append(effects_table(f"any_{unit}", "Task by task", alike, names))
-    return Section("Results", blocks, "results", is_summary=True)
+    return Section(
+        "Results",
+        blocks,
+        "results",
+        is_summary=True,
+    )
 
 
 def _record(test: AnyTest) -> dict[str, Any]:
@@ -301,7 +323,12 @@ def _test(
         )
     ids = np.array([first.item_id for first, _ in matched.pairs])
     figure = _figure(name, a, values[known])
-    paired = _paired(figure, values[known], ids[known], resampling)
+    paired = _paired(
+        figure,
+        values[known],
+        ids[known],
+        resampling,
+    )
     remarks = [
         *_remarks(
             a,
@@ -637,4 +664,9 @@ def _inspect_response(sample: Mapping[str, Any]) -> AnyResponse:
         # Each message has a random id, which is left out.
         question = [[part.get("role"), part.get("content")] for part in question]
     text = _text(question, sample.get("target", ""), sample.get("choices"))
-    return AnyResponse(str(sample["id"]), text, "", inspect_values(sample))
+    return AnyResponse(
+        str(sample["id"]),
+        text,
+        "",
+        inspect_values(sample),
+    )

@@ -130,7 +130,12 @@ def rescore_any(
     logged = {name: _log(name, tasks[name], is_ours=False) for name in tasks}
     ours = {name: _log(name, tasks[name], is_ours=True) for name in tasks}
     try:
-        tests, remarks = tests_of(logged, ours, _FIGURE, resampling)
+        tests, remarks = tests_of(
+            logged,
+            ours,
+            _FIGURE,
+            resampling,
+        )
     except ComparisonError as error:
         raise LogError(str(error)) from error
     fates = [_fates_table(tasks), Note(_HOW)]
@@ -142,8 +147,18 @@ def rescore_any(
         resampling,
         "Responses read again",
         [
-            Section("Where the points went", fates, "fates", is_summary=True),
-            Section("Responses", examples, "responses", is_summary=True),
+            Section(
+                "Where the points went",
+                fates,
+                "fates",
+                is_summary=True,
+            ),
+            Section(
+                "Responses",
+                examples,
+                "responses",
+                is_summary=True,
+            ),
         ],
     )
 
@@ -178,8 +193,22 @@ def _log(name: str, answers: Sequence[_Reread], *, is_ours: bool) -> AnyLog:
     for position, answer in enumerate(answers):
         score = answer.score if is_ours else answer.item.logged
         values = {} if score is None else {_FIGURE: score}
-        responses.append(AnyResponse(answer.item.id, str(position), "", values))
-    return AnyLog(name, Path(), responses, {}, {}, {_FIGURE: True})
+        responses.append(
+            AnyResponse(
+                answer.item.id,
+                str(position),
+                "",
+                values,
+            )
+        )
+    return AnyLog(
+        name,
+        Path(),
+        responses,
+        {},
+        {},
+        {_FIGURE: True},
+    )
 
 
 def _fates_table(tasks: Mapping[str, Sequence[_Reread]]) -> Block:

@@ -176,7 +176,12 @@ def verdict_note(question: str, text: str) -> Note:
 
 def next_step(text: str, command: str = "") -> Note:
     """Return what to do after the verdict, with the command to paste."""
-    return Note(text, "next", "What next", command)
+    return Note(
+        text,
+        "next",
+        "What next",
+        command,
+    )
 
 
 Block = TableBlock | Note

@@ -456,7 +456,12 @@ def sections(
         notes, tables = [], details
     if gate is None:
         results = [*notes, *warnings, *tables]
-        yield Section("Results", results, "results", is_summary=True)
+        yield Section(
+            "Results",
+            results,
+            "results",
+            is_summary=True,
+        )
     else:
         yield gate_section(gate, [*warnings, *_run_notes(comparisons)])
         notes = [note for note in notes if note.level != "next"]
@@ -484,7 +489,12 @@ def _left_out_section(
     """Return why runs are not compared; the verdict says it of a single comparison."""
     unread = _unread(comparisons) if len(comparisons) > 1 else []
     reasons = [Note(line, "warning") for line in (*unread, *not_compared)]
-    return Section("Not compared", reasons, "not-compared", is_summary=True)
+    return Section(
+        "Not compared",
+        reasons,
+        "not-compared",
+        is_summary=True,
+    )
 
 
 def _details(group: Sequence[Comparison], is_of_two: bool) -> Iterator[Block]:
@@ -545,7 +555,12 @@ def _pairwise_table(group: Sequence[Comparison]) -> TableBlock:
     ]
     name = f"{_table_name(group[0])}_pairwise"
     title = say("{title}, pairwise", title=_table_title(group[0]))
-    return effects_table(name, title, pairs, _SIDES)
+    return effects_table(
+        name,
+        title,
+        pairs,
+        _SIDES,
+    )
 
 
 def _table_name(comparison: Comparison) -> str:

@@ -72,11 +72,21 @@ def compare_dresses(
         raise OptionError("--dress takes two tasks: hkcanto_mmlu_yue,hkcanto_mmlu_en.")
     runs = read_runs(logs).runs
     resampling = Resampling(seed, resamples)
-    models = _dressed_models(runs, tasks, metric, resampling)
+    models = _dressed_models(
+        runs,
+        tasks,
+        metric,
+        resampling,
+    )
     effects = [model.items.effect(tests=len(models)) for model in models]
     blocks = [*_blocks(models, effects, tasks)]
     title = "The same items in two dresses"
-    section = Section(title, blocks, "dress", is_summary=True)
+    section = Section(
+        title,
+        blocks,
+        "dress",
+        is_summary=True,
+    )
     return report_of(
         [section],
         title=joined(" and ", tasks),
@@ -106,8 +116,20 @@ def _dressed_models(
     for (_, label), by_task in runs_of.items():
         if {*tasks} <= by_task.keys():
             first, second = (by_task[task] for task in tasks)
-            items, keys = match_dresses(first, second, metric, resampling)
-            models.append(_Dressed(label, (first, second), items, keys))
+            items, keys = match_dresses(
+                first,
+                second,
+                metric,
+                resampling,
+            )
+            models.append(
+                _Dressed(
+                    label,
+                    (first, second),
+                    items,
+                    keys,
+                )
+            )
     if not models:
         known = ", ".join(sorted({run.task for run in runs}))
         raise ComparisonError(
@@ -124,7 +146,15 @@ def _blocks(
         unread = [*filter(None, map(unread_run, model.runs))]
         figure = model.items.figure
         measure = measure_title(model.runs[0], figure)
-        pairs.append(RunPair(model.label, figure, effect, measure, unread=unread))
+        pairs.append(
+            RunPair(
+                model.label,
+                figure,
+                effect,
+                measure,
+                unread=unread,
+            )
+        )
     for pair in pairs:
         yield Note(verdict(pair, tasks), "verdict")
     for model in models:
@@ -135,7 +165,12 @@ def _blocks(
         if pair.unread:
             yield Note(joined(" · ", no_verdict(pair.unread)), "warning")
     read = [pair for pair in pairs if not pair.unread]
-    yield effects_table("dress", "Model by model", read, tasks)
+    yield effects_table(
+        "dress",
+        "Model by model",
+        read,
+        tasks,
+    )
     yield _drops_table(models, tasks)
 
 
@@ -162,7 +197,12 @@ def _drops_table(models: Sequence[_Dressed], tasks: Sequence[str]) -> Block:
             lambda drop: drop[1].times(points_of(figure)),
         ),
     ]
-    return table("drops", "Difference of the changes", drops, columns)
+    return table(
+        "drops",
+        "Difference of the changes",
+        drops,
+        columns,
+    )
 
 
 def _difference(a: _Dressed, b: _Dressed) -> Estimate:
@@ -187,7 +227,12 @@ def _difference(a: _Dressed, b: _Dressed) -> Estimate:
     low, high = paired_mean_interval(
         differences, items.clusters, weights=shares, largest=2.0
     )
-    return Estimate(value, low, high, len(common))
+    return Estimate(
+        value,
+        low,
+        high,
+        len(common),
+    )
 
 
 def _remarks(model: _Dressed) -> Iterator[str]:

@@ -49,7 +49,12 @@ _COLUMNS = {
     "result": TableColumn("Gate"),
     "baseline_score": TableColumn("Baseline", "score"),
     "candidate_score": TableColumn("Candidate", "score"),
-    "gain": TableColumn("Gain", "score_points", _GAIN, drawn=True),
+    "gain": TableColumn(
+        "Gain",
+        "score_points",
+        _GAIN,
+        drawn=True,
+    ),
     "figure": TableColumn("Figure", beneath=True),
 }
 """The columns of the gate's table, by the fields of `GatedTask`."""
@@ -171,7 +176,14 @@ def decide(
             title = short_title(comparison.a.definition)
             if len(conditions[title]) > 1:
                 title = task_title(comparison.a)
-            tasks.append(_gated_task(comparison, comparison.gate, title, delta))
+            tasks.append(
+                _gated_task(
+                    comparison,
+                    comparison.gate,
+                    title,
+                    delta,
+                )
+            )
     return Gate(
         _verdict([task.verdict for task in tasks], not_compared),
         delta,
@@ -236,7 +248,12 @@ def _loss(comparison: Comparison, test: NonInferiority) -> Estimate:
     effect = comparison.overall
     sign = -1 if comparison.figure.higher_is_better else 1
     loss = sign * comparison.points * effect.difference.value
-    return Estimate(loss, test.lower, test.bound, effect.difference.items)
+    return Estimate(
+        loss,
+        test.lower,
+        test.bound,
+        effect.difference.items,
+    )
 
 
 # ---------------------------------------------------------------------- sentences
@@ -475,8 +492,21 @@ def gate_section(gate: Gate, warnings: Sequence[Note] = ()) -> Section:
             passing=_passing_confidence(gate),
             worse=_worse_confidence(gate),
         )
-        blocks.append(table("gate", title, tasks, columns, bounds))
-    return Section("Gate", blocks, "gate", is_summary=True)
+        blocks.append(
+            table(
+                "gate",
+                title,
+                tasks,
+                columns,
+                bounds,
+            )
+        )
+    return Section(
+        "Gate",
+        blocks,
+        "gate",
+        is_summary=True,
+    )
 
 
 def _columns(
@@ -520,5 +550,10 @@ def method_section(gate: Gate) -> Section:
         (TableColumn("Task"), attrgetter("title")),
         (TableColumn("Method"), attrgetter("method")),
     ]
-    tests = table("gate_method", "Tests", gate.tasks, columns)
+    tests = table(
+        "gate_method",
+        "Tests",
+        gate.tasks,
+        columns,
+    )
     return Section("How the gate was tested", [Note(rule), tests], "gate-method")

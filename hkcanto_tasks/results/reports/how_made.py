@@ -64,7 +64,12 @@ def last_section(results: Results) -> Section:
     )
     notes = map(Note, chain(_checks(results.runs), _protocols(results)))
     blocks: list[Block] = [runs, *notes, _skipped(results.skipped)]
-    return Section("How this was made", blocks, "made", bool(results.skipped))
+    return Section(
+        "How this was made",
+        blocks,
+        "made",
+        bool(results.skipped),
+    )
 
 
 def _skipped(logs: Sequence[SkippedLog]) -> TableBlock:

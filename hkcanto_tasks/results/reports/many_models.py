@@ -114,7 +114,14 @@ def overview_of_runs(
     A number of `tests` share the error of 5 %.
     """
     labels = [*dict.fromkeys(run.label for run in runs)]
-    results = Results(runs, (), labels, side_by_side(runs), (), tests)
+    results = Results(
+        runs,
+        (),
+        labels,
+        side_by_side(runs),
+        (),
+        tests,
+    )
     overview = overview_of_many(results)
     return overview.notes, overview.tables
 
@@ -388,7 +395,12 @@ def _mean_accuracies(results: Results) -> Mapping[str, Estimate]:
             for label, value in values.items():
                 scores[label].append(value.value)
     return {
-        label: Estimate(fmean(of_tasks), None, None, len(of_tasks))
+        label: Estimate(
+            fmean(of_tasks),
+            None,
+            None,
+            len(of_tasks),
+        )
         for label, of_tasks in scores.items()
         if len(of_tasks) > 1
     }

@@ -76,7 +76,15 @@ class _TaskRow(NamedTuple):
 
 _COLUMNS: Sequence[tuple[TableColumn, Callable[[_TaskRow], Value]]] = [
     (TableColumn("Task"), attrgetter("title")),
-    (TableColumn("Score", "score", SCORE, drawn=True), attrgetter("score")),
+    (
+        TableColumn(
+            "Score",
+            "score",
+            SCORE,
+            drawn=True,
+        ),
+        attrgetter("score"),
+    ),
     (TableColumn("Rank", help=RANKS), attrgetter("rank")),
     (TableColumn("Best published", "score", drawn=True), attrgetter("best_score")),
     (TableColumn("Figure", beneath=True), attrgetter("measure")),

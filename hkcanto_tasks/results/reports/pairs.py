@@ -342,7 +342,12 @@ def _mean_gain(pairs: Sequence[RunPair]) -> Estimate:
         below += (scale * (gain.value - gain.low)) ** 2
         above += (scale * (gain.high - gain.value)) ** 2
     value = fmean(pair.points for pair in pairs)
-    return Estimate(value, value - below**0.5, value + above**0.5, len(pairs))
+    return Estimate(
+        value,
+        value - below**0.5,
+        value + above**0.5,
+        len(pairs),
+    )
 
 
 def _has_mean(pair: RunPair) -> bool:
@@ -456,4 +461,9 @@ def effects_table(
         (TableColumn("Test"), lambda pair: say(pair.effect.test)),
         (TableColumn("Figure", beneath=True), lambda pair: pair.measure or None),
     ]
-    return table(name, title, pairs, columns)
+    return table(
+        name,
+        title,
+        pairs,
+        columns,
+    )

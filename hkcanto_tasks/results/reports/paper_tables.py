@@ -52,7 +52,14 @@ def paper_table(paper: TableWithRuns) -> TableBlock:
     key = paper.headline
     rows = [_published_row(row, published, key) for row in published.rows]
     for name, standings_of_run in paper.runs.items():
-        rows.append(_run_row(name, standings_of_run, published, key))
+        rows.append(
+            _run_row(
+                name,
+                standings_of_run,
+                published,
+                key,
+            )
+        )
     position = 2 + published.columns.index(key)
     sign = 1 if key.lower_is_better else -1
 

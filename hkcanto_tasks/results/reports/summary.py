@@ -83,7 +83,12 @@ def build_report(
     is_one_group = len(results.groups) == 1
     sections = [
         _first_section(results),
-        Section("Published scores", papers, "published", is_summary=is_one_group),
+        Section(
+            "Published scores",
+            papers,
+            "published",
+            is_summary=is_one_group,
+        ),
         *analyses.sections(runs),
         last_section(results),
     ]
@@ -193,7 +198,12 @@ def _first_section(results: Results) -> Section:
     for warning in _warnings(results, overview.left_out):
         blocks.append(Note(warning, "warning"))
     blocks += overview.tables
-    return Section("Results", blocks, "results", is_summary=True)
+    return Section(
+        "Results",
+        blocks,
+        "results",
+        is_summary=True,
+    )
 
 
 def _warnings(results: Results, left_out: Sequence[Run]) -> Iterator[str]:

@@ -22,7 +22,12 @@ def overview_of_two(results: Results) -> Overview:
     for group in results.groups:
         by_label = {run.label: run for run in reversed(group)}
         first, second = (by_label.get(label) for label in results.labels)
-        pair = _compared_pair(first, second, _best_score(group[0]), results.tests)
+        pair = _compared_pair(
+            first,
+            second,
+            _best_score(group[0]),
+            results.tests,
+        )
         if pair is None:
             pair = _uncompared_pair(group[0], first, second)
             if first and second:
@@ -42,7 +47,12 @@ def _compared_pair(
     if first is None or second is None:
         return None
     try:
-        comparison = compare(first, second, parts=False, tests=tests)
+        comparison = compare(
+            first,
+            second,
+            parts=False,
+            tests=tests,
+        )
         return pair_of(comparison, best)
     except ComparisonError:
         return None

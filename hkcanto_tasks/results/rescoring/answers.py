@@ -91,7 +91,15 @@ def read_answers(
                 f"{path} has no {role} in a column {column!r}; its columns are {shown}. "
                 f"Name the right one: --columns {role}=NAME."
             )
-    return [_answer(path, line, row, columns) for line, row in rows.items()]
+    return [
+        _answer(
+            path,
+            line,
+            row,
+            columns,
+        )
+        for line, row in rows.items()
+    ]
 
 
 def _rows(path: Path, encoding: str) -> dict[int, dict[str, Any]]:

@@ -37,7 +37,13 @@ def reread(runs: Sequence[RescoredRun], reader: str, progress: Progress) -> None
             text = _unread_text(scored)
             answers.append((scored, LoggedAnswer(run.kind, scored.item.sample, text)))
     calls = _model_calls("--reader", reader)
-    replies = _replies("--reader", reader, calls.read_letters, answers, progress)
+    replies = _replies(
+        "--reader",
+        reader,
+        calls.read_letters,
+        answers,
+        progress,
+    )
     for run in lettered:
         _add_letters(run, replies, reader)
 
@@ -116,9 +122,20 @@ def grade(runs: Sequence[RescoredRun], grader: str, progress: Progress) -> None:
             text = scored.judgement.answer  # empty if no judge is shown it
             answers.append((scored, LoggedAnswer(kind, scored.item.sample, text)))
     calls = _model_calls("--grader", grader)
-    replies = _replies("--grader", grader, calls.grade, answers, progress)
+    replies = _replies(
+        "--grader",
+        grader,
+        calls.grade,
+        answers,
+        progress,
+    )
     for run, kind in with_rubric:
-        _add_judgements(run, kind, replies, grader)
+        _add_judgements(
+            run,
+            kind,
+            replies,
+            grader,
+        )
 
 
 def _add_judgements(

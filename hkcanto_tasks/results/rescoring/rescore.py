@@ -57,7 +57,14 @@ def rescore(
         if file.suffix == ".jsonl":
             loaded = loaded or _loaded_task(task, file)
             answers = read_answers(file, columns, encoding)
-            runs.append(_run_of_answers(file, loaded, model or file.stem, answers))
+            runs.append(
+                _run_of_answers(
+                    file,
+                    loaded,
+                    model or file.stem,
+                    answers,
+                )
+            )
         else:
             for run in rescored_runs(file):
                 if isinstance(run, SkippedLog):
@@ -149,7 +156,12 @@ def _run_of_answers(
         remarks.append(
             f"it has {len(matched):,} of the task's {len(loaded.samples):,} items"
         )
-    return RescoredRun(run, loaded.kind, rows.scored, remarks)
+    return RescoredRun(
+        run,
+        loaded.kind,
+        rows.scored,
+        remarks,
+    )
 
 
 def _listed(failures: Counter[str]) -> str:

@@ -112,7 +112,12 @@ class RescoredRun:
             values_of_item = item_values([figure], scored.item.sample, judgement)
             values.append(values_of_item.get(figure.name))
         language = language_of(self.kind.task)
-        return value(figure, values, self.kind.categories, language)
+        return value(
+            figure,
+            values,
+            self.kind.categories,
+            language,
+        )
 
 
 # ---------------------------------------------------------------------- logs of our tasks

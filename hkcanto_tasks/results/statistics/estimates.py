@@ -68,7 +68,14 @@ def harness_agreement(run: Run) -> HarnessAgreement:
         ):
             equal += 1
         else:
-            different.append(Disagreement(subjects, name, ours.value, reported))
+            different.append(
+                Disagreement(
+                    subjects,
+                    name,
+                    ours.value,
+                    reported,
+                )
+            )
     return HarnessAgreement(equal, different)
 
 
@@ -102,7 +109,13 @@ def estimate(
     if subjects is not None:
         mask = items.subject_mask(subjects)
     # A judge's figure is a plain mean of its values.
-    figure = run.figures.get(name) or Figure(name, name, "number", None, "")
+    figure = run.figures.get(name) or Figure(
+        name,
+        name,
+        "number",
+        None,
+        "",
+    )
     if figure.form == "corpus":
         return _corpus_figure(run, figure, mask)
 
@@ -121,7 +134,12 @@ def estimate(
     elif figure.over == "questions":
         result = mean_estimate(values[mask], clusters)
     else:
-        result = _mean_of_means(run, figure, values, mask)
+        result = _mean_of_means(
+            run,
+            figure,
+            values,
+            mask,
+        )
     return replace(result, note=UNSEEN if figure.unlimited else "")
 
 
@@ -137,7 +155,12 @@ def _mean_of_means(
     shares = weights(figure.over, names[codes].tolist(), run.kind.categories)
     strata = np.unique(codes, return_inverse=True)[1]
     clusters = run.items.clusters[mask]
-    return weighted_estimate(values[mask], np.array(shares), clusters, strata)
+    return weighted_estimate(
+        values[mask],
+        np.array(shares),
+        clusters,
+        strata,
+    )
 
 
 def mean_estimate(values: Floats, clusters: Ints) -> Estimate:
@@ -178,7 +201,12 @@ def rate_estimate(
     known = lengths > 0
     value = float(errors_of(rates, lengths).sum()) / (total or 1)
     if not total:
-        return Estimate(value, None, None, len(rates))
+        return Estimate(
+            value,
+            None,
+            None,
+            len(rates),
+        )
     result = weighted_estimate(rates[known], lengths[known] / total, clusters[known])
     return replace(result, value=value, items=len(rates))
 
@@ -207,11 +235,28 @@ def weighted_estimate(
     share = min(1.0, max(0.0, float(shares @ scaled)))
     mean = low + reach * share
     variance = share * (1 - share)
-    draws = effective_draws(scaled, shares, clusters, variance, strata, at_limit)
+    draws = effective_draws(
+        scaled,
+        shares,
+        clusters,
+        variance,
+        strata,
+        at_limit,
+    )
     if math.isnan(draws[0]):
-        return Estimate(mean, None, None, len(values))
+        return Estimate(
+            mean,
+            None,
+            None,
+            len(values),
+        )
     below, above = _wilson(share, *draws)
-    return Estimate(mean, low + reach * below, low + reach * above, len(values))
+    return Estimate(
+        mean,
+        low + reach * below,
+        low + reach * above,
+        len(values),
+    )
 
 
 def _wilson(
@@ -287,7 +332,12 @@ def corpus_estimate(
     value = float(statistic(units.sum(axis=0, keepdims=True))[0])
     count = len(units)
     if count == 1:
-        return Estimate(value, None, None, items)
+        return Estimate(
+            value,
+            None,
+            None,
+            items,
+        )
     values = pseudo_values(units, statistic)
     values += value - values.mean()
     alone = statistic(units)
@@ -324,7 +374,12 @@ def macro_f1_estimate(units: Floats, items: int) -> Estimate:
     value = float(f1.mean())
     low = max(0.0, value - below)
     high = min(1.0, value + above + float((~known).mean()))
-    return Estimate(value, low, high, items)
+    return Estimate(
+        value,
+        low,
+        high,
+        items,
+    )
 
 
 def _f1_ends(jaccard: Floats, draws: Floats) -> Floats:

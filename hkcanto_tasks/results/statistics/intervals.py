@@ -87,7 +87,13 @@ def _units(
     weights = np.bincount(positions, shares).astype(np.float64)
     means = np.bincount(positions, shares * values) / weights
     stratum_weights = np.bincount(strata, weights).astype(np.float64)
-    return _Units(strata, weights, means, np.bincount(strata), stratum_weights)
+    return _Units(
+        strata,
+        weights,
+        means,
+        np.bincount(strata),
+        stratum_weights,
+    )
 
 
 def normal_quantile(confidence: float) -> float:
@@ -147,7 +153,12 @@ def effective_draws(
 
     if strata is None:
         strata = np.zeros(len(values), np.intp)
-    units = _units(values, shares, clusters, strata)
+    units = _units(
+        values,
+        shares,
+        clusters,
+        strata,
+    )
     count = len(units.means)
     if at_limit is None:
         at_limit = float(np.isin(units.means, (-1, 0, 1)).mean())
@@ -192,7 +203,12 @@ def paired_accuracy_interval(
     draws = items, normal_quantile(confidence)
     ends = tango_interval(wins / items, losses / items, draws)
     p_value = mcnemar_p_value(wins, losses)
-    return agreeing(ends, p_value, wins - losses, confidence)
+    return agreeing(
+        ends,
+        p_value,
+        wins - losses,
+        confidence,
+    )
 
 
 def tango_interval(
@@ -209,8 +225,18 @@ def tango_interval(
         return -1.0, 1.0
     won = count * wins
     lost = count * losses
-    low = -_largest_loss(lost, won, count, quantile)
-    return low, _largest_loss(won, lost, count, quantile)
+    low = -_largest_loss(
+        lost,
+        won,
+        count,
+        quantile,
+    )
+    return low, _largest_loss(
+        won,
+        lost,
+        count,
+        quantile,
+    )
 
 
 def paired_mean_interval(
@@ -352,12 +378,22 @@ def published_estimate(
         (0.306, 0.863)
     """
     if not items or value > 1 or figure.unit not in ("share", "rate"):
-        return Estimate(value, None, None, items)
+        return Estimate(
+            value,
+            None,
+            None,
+            items,
+        )
     extra = NORMAL**2 / items
     half = (extra * (value * (1 - value) + extra / 4)) ** 0.5
     low = (value + extra / 2 - half) / (1 + extra)
     high = (value + extra / 2 + half) / (1 + extra)
-    return Estimate(value, max(0.0, low), min(1.0, high), items)
+    return Estimate(
+        value,
+        max(0.0, low),
+        min(1.0, high),
+        items,
+    )
 
 
 def is_above(first: Estimate, second: Estimate) -> bool:
@@ -469,7 +505,12 @@ def non_inferiority(
     if weights is None:
         weights = np.ones(items)
     item_weights = np.asarray(weights, np.float64)
-    _check_losses(losses_a, losses_b, item_weights, delta)
+    _check_losses(
+        losses_a,
+        losses_b,
+        item_weights,
+        delta,
+    )
     weighted = item_weights * (losses_b - losses_a)
     losses, units = sum_clusters(np.column_stack([weighted, item_weights]), clusters).T
     if largest is None and np.ptp(units) > _ROUNDING * units.max():
@@ -478,8 +519,18 @@ def non_inferiority(
             "Give `largest`: the heaviest of the population."
         )
     heaviest = max(units.max(), largest or 0.0)
-    bound = loss_bound(losses / units, units, confidence, largest=heaviest)
-    lower = -loss_bound(-losses / units, units, worse_confidence, largest=heaviest)
+    bound = loss_bound(
+        losses / units,
+        units,
+        confidence,
+        largest=heaviest,
+    )
+    lower = -loss_bound(
+        -losses / units,
+        units,
+        worse_confidence,
+        largest=heaviest,
+    )
     copies = _passing_copies(units / heaviest, delta, confidence)
     needed = None
     if 1 < copies < _MAX_COPIES:
@@ -580,7 +631,14 @@ def loss_bound(
     width = float(squares.sum()) ** 0.5 / (counts * sizes).sum()
     while excess(min(1.0, start + width)) > 0:
         width *= 2
-    return float(brentq(excess, start, min(1.0, start + width), xtol=1e-12))
+    return float(
+        brentq(
+            excess,
+            start,
+            min(1.0, start + width),
+            xtol=1e-12,
+        )
+    )
 
 
 def _largest_loss(

@@ -180,13 +180,24 @@ class Paired:
             )
             interval = self._interval(a, b, confidence)
 
-        low, high = intervals.agreeing(interval, p_value, b - a, confidence)
+        low, high = intervals.agreeing(
+            interval,
+            p_value,
+            b - a,
+            confidence,
+        )
         note = intervals.UNSEEN if self.figure.unlimited else ""
         return Effect(
             name=name,
             a=a,
             b=b,
-            difference=Estimate(b - a, low, high, len(gains), note),
+            difference=Estimate(
+                b - a,
+                low,
+                high,
+                len(gains),
+                note,
+            ),
             wins=wins,
             losses=losses,
             ties=len(gains) - wins - losses,
@@ -274,8 +285,21 @@ def match(
     ids = sorted(a.items.positions)
     positions = _positions(a, ids)
     positions_b = _positions(b, ids)
-    _check_same_questions(a, b, ids, positions, positions_b)
-    return _paired(a, b, figure, positions, positions_b, resampling)
+    _check_same_questions(
+        a,
+        b,
+        ids,
+        positions,
+        positions_b,
+    )
+    return _paired(
+        a,
+        b,
+        figure,
+        positions,
+        positions_b,
+        resampling,
+    )
 
 
 def match_dresses(
@@ -316,7 +340,14 @@ def match_dresses(
             f"{a.task} and {b.task} do not ask the same items: of {len(keys):,} with one id, "
             f"{int(same.sum()):,} have the same right answer."
         )
-    paired = _paired(a, b, figure, positions[same], positions_b[same], resampling)
+    paired = _paired(
+        a,
+        b,
+        figure,
+        positions[same],
+        positions_b[same],
+        resampling,
+    )
     key_of = dict(zip(positions.tolist(), keys, strict=True))
     return paired, [key_of[position] for position in paired.positions.tolist()]
 

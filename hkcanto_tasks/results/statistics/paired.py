@@ -110,7 +110,12 @@ def compare(
             signature that is not allowed, or if their items cannot bound the figure.
     """
     resampling = Resampling(seed, resamples)
-    items = match(a, b, metric, resampling)
+    items = match(
+        a,
+        b,
+        metric,
+        resampling,
+    )
     further: Mapping[str, Sequence[Effect]] = {}
     if parts and items.figure.form != "corpus":
         further = _further_effects(items, a, tests)
@@ -120,9 +125,21 @@ def compare(
     if items.figure.name not in UNREAD:
         unread = [*filter(None, map(unread_run, (a, b)))]
     if gate is not None and not unread:
-        tested = _gate(items, a, b, gate, errors, allowed)
+        tested = _gate(
+            items,
+            a,
+            b,
+            gate,
+            errors,
+            allowed,
+        )
         if tested.answer == "undecided":
-            prospect = _prospect(items, a, gate, errors.confidence)
+            prospect = _prospect(
+                items,
+                a,
+                gate,
+                errors.confidence,
+            )
     if race is not None and {a, b} <= race.items.keys():
         overall = race.effect(a, b, resampling)
     else:
@@ -165,7 +182,14 @@ def pairwise(
     for a, b in combinations(runs, 2):
         tolerance = gate if a is runs[0] else None
         try:
-            comparisons.append(compare(a, b, gate=tolerance, **options))
+            comparisons.append(
+                compare(
+                    a,
+                    b,
+                    gate=tolerance,
+                    **options,
+                )
+            )
         except ComparisonError as error:
             refused[error.args[0]] = None
     return comparisons, [*refused]
@@ -244,7 +268,12 @@ def _gate(
         _setup_refusal(a, b, allowed)
         or _figure_refusal(items)
         or _missing_refusal(items, a, b)
-        or _sample_refusal(items.figure, a, b, design_effect)
+        or _sample_refusal(
+            items.figure,
+            a,
+            b,
+            design_effect,
+        )
     )
     if refusal:
         raise ComparisonError(

@@ -64,8 +64,19 @@ def spread_of_deviation(deviation: float) -> Spread:
     quantiles = norm.ppf((np.arange(99) + 0.5) / 99)
     values = np.clip(deviation * quantiles, -1, 1)
     ones = np.ones(len(values))
-    estimate = Estimate(deviation, None, None, 0)
-    return Spread(estimate, None, values, ones, ones / len(values))
+    estimate = Estimate(
+        deviation,
+        None,
+        None,
+        0,
+    )
+    return Spread(
+        estimate,
+        None,
+        values,
+        ones,
+        ones / len(values),
+    )
 
 
 def spread_of_losses(
@@ -116,7 +127,12 @@ def observed_spread(paired: Paired) -> Spread:
         discordance = mean_estimate(abs(losses), paired.clusters)
     if discordance and paired.is_right_or_wrong:
         return spread_of_discordance(discordance)
-    spread = spread_of_losses(losses, paired.sizes, paired.clusters, paired.questions)
+    spread = spread_of_losses(
+        losses,
+        paired.sizes,
+        paired.clusters,
+        paired.questions,
+    )
     return replace(spread, discordance=discordance)
 
 
@@ -158,7 +174,12 @@ def applied(function: Callable[[float], float], figure: Estimate) -> Estimate:
     """
     low = None if figure.low is None else function(figure.low)
     high = None if figure.high is None else function(figure.high)
-    return Estimate(function(figure.value), low, high, figure.items)
+    return Estimate(
+        function(figure.value),
+        low,
+        high,
+        figure.items,
+    )
 
 
 def smallest_difference(deviation: float, items: int) -> float:
@@ -215,14 +236,32 @@ def items_for_bound(
     def excess(exponent: float) -> float:
         """Return how far the bound of an unlucky run is above δ."""
         items = math.exp(exponent)
-        return unlucky_bound(spread, items, loss, confidence, delta) - delta
+        return (
+            unlucky_bound(
+                spread,
+                items,
+                loss,
+                confidence,
+                delta,
+            )
+            - delta
+        )
 
     high = math.log(2)
     while excess(high) > 0:
         high += math.log(2)
         if high > _MAX_EXPONENT:
             return None
-    return math.ceil(math.exp(brentq(excess, 0.0, high, xtol=1e-5)))
+    return math.ceil(
+        math.exp(
+            brentq(
+                excess,
+                0.0,
+                high,
+                xtol=1e-5,
+            )
+        )
+    )
 
 
 def unlucky_bound(
@@ -248,7 +287,12 @@ def unlucky_bound(
     if mean >= min(limit, worst or limit):
         return 1.0 + limit
     copies = items * spread.copies.sum() * _tilted(spread, mean)
-    return loss_bound(spread.values, spread.weights, confidence, copies)
+    return loss_bound(
+        spread.values,
+        spread.weights,
+        confidence,
+        copies,
+    )
 
 
 def _tilted(spread: Spread, mean: float) -> Floats:

@@ -153,7 +153,12 @@ class Selection:
         reach = self._null.critical * self._error(a, b)
         items = len(self.items[a].positions)
         if not reach:
-            return Estimate(change, None, None, items)
+            return Estimate(
+                change,
+                None,
+                None,
+                items,
+            )
         ends = (change - reach, change + reach)
         return Estimate(change, *agreeing(ends, self._p_value(a, b), change), items)
 
@@ -295,4 +300,9 @@ def all_pairs(
     largest.sort()
     # As many draws may be larger as are less than the error.
     rejecting = ceil((1 - confidence) * len(largest) - _ROUNDING) - 1
-    return PairwiseNull(errors, largest, float(largest[-1 - rejecting]), figures)
+    return PairwiseNull(
+        errors,
+        largest,
+        float(largest[-1 - rejecting]),
+        figures,
+    )

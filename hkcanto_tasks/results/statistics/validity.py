@@ -65,7 +65,12 @@ def unread_run(run: Run) -> UnreadRun | None:
     count = int(unread.sum())
     if count <= MOST_UNREAD * len(unread):
         return None
-    return UnreadRun(run, count, len(unread), _likely_cause(run, unread))
+    return UnreadRun(
+        run,
+        count,
+        len(unread),
+        _likely_cause(run, unread),
+    )
 
 
 def no_verdict(runs: Iterable[UnreadRun]) -> list[str]:

@@ -203,7 +203,12 @@ def shown(table: TableBlock) -> list[ShownRow]:
     for row in table.rows:
         is_model = row.kind in _MODELS
         cells = list[ShownCell]()
-        for column, value, top in zip(table.columns, row.values, best, strict=True):
+        for column, value, top in zip(
+            table.columns,
+            row.values,
+            best,
+            strict=True,
+        ):
             is_best = is_model and top is not None and number(value) == top
             cells.append(_shown_cell(value, column.unit, is_best))
         if row.kind == "run" and "published" in kinds:

@@ -112,7 +112,12 @@ class _Axis(NamedTuple):
         """Yield the dots of a row's values, one below the other."""
         for index, value in enumerate(values):
             height = round(100 * (index + 1) / (1 + len(values)), 1)
-            mark = self.mark(value, index, height, is_difference)
+            mark = self.mark(
+                value,
+                index,
+                height,
+                is_difference,
+            )
             if mark:
                 yield mark
 
@@ -153,7 +158,13 @@ def plot(table: TableBlock) -> Plot | None:
         dots = axis.dots(_values(row, series), is_difference)
         rows.append([*references, *dots])
     zero = axis.position(0) if is_difference else None
-    return Plot(series, axis.ticks(unit), zero, rows, lines)
+    return Plot(
+        series,
+        axis.ticks(unit),
+        zero,
+        rows,
+        lines,
+    )
 
 
 def _values(row: TableRow, positions: Sequence[int]) -> list[Value]:
@@ -189,7 +200,12 @@ def strips(table: TableBlock) -> dict[int, Plot]:
         best = [_value(row, position, "best") for row in table.rows]
         rows = strip(runs, column.lower_is_better, _finite(best))
         if rows:
-            plots[position] = Plot([position], (), None, rows)
+            plots[position] = Plot(
+                [position],
+                (),
+                None,
+                rows,
+            )
     return plots
 
 
@@ -208,7 +224,12 @@ def strip(
     shared = [Mark(None, axis.position(line)) for line in lines]
     rows = list[list[Mark]]()
     for value in values:
-        mark = axis.mark(value, 0, _MIDDLE, is_difference=False)
+        mark = axis.mark(
+            value,
+            0,
+            _MIDDLE,
+            is_difference=False,
+        )
         rows.append([*shared, mark] if mark else [])
     return rows
 

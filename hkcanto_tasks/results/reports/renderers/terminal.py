@@ -180,7 +180,12 @@ def show_note(note: Note, console: Console) -> None:
         console.print(answer)
     else:
         style = "bold" if note.level == "verdict" else ""
-        _print(console, note.text, style, spoken(_PREFIXES.get(note.level, "")))
+        _print(
+            console,
+            note.text,
+            style,
+            spoken(_PREFIXES.get(note.level, "")),
+        )
     if note.command:
         # A terminal breaks it, so that it can be copied as one line.
         text = Text(f"  {one_line(note.command)}", style="cyan")
