@@ -78,10 +78,7 @@ def last_line(view: Statements) -> Decision | None:
     last, start = here[-1], view.line_start(here[-1])
     lead = view.text[start : here[0].start]
     if _is_bare_line(view, here, lead):
-        is_line = last.lettered and not view.continues_list(last)
-        is_line = is_line and not _is_one_of_ticked(view, last)
-        is_line = is_line and not _is_one_of_headings(view, last)
-        is_line = is_line and not _is_in_explanation(view, last)
+        is_line = last.lettered and not _is_one_of_several_lines(view, last)
         is_short = not view.text[last.end :].strip(AROUND)
     elif last.stance == AFFIRMED:
         is_line = last.lettered and _is_verdict(view, last, lead)
@@ -137,6 +134,13 @@ def _repeats_line_above(view: Statements, here: list[Mention]) -> bool:
         if is_other and view.text[above : other.start] == lead:
             return not view.is_turn(other, last, "revised")
     return False
+
+
+def _is_one_of_several_lines(view: Statements, last: Mention) -> bool:
+    """Whether a bare line belongs to a list, a walk through the options or an explanation."""
+    if view.continues_list(last) or _is_one_of_ticked(view, last):
+        return True
+    return _is_one_of_headings(view, last) or _is_in_explanation(view, last)
 
 
 def _is_one_of_headings(view: Statements, last: Mention) -> bool:
@@ -270,19 +274,16 @@ def likeliest(view: Statements) -> Decision | None:
     """
     found = [*SAYS["share"].finditer(view.text)]
     shares = {m["letter"]: float(m["part"] or m["share"]) for m in found}
-    total = sum(shares.values())
     if len(shares) < 2 or view.shown.values:
         return None
-    if any(match["percent"] for match in found):
-        if total > 101:
-            return None
-        total = max(100, total)
-    elif shares.keys() != view.shown.texts.keys():
-        return None
-    letter = max(shares, key=shares.__getitem__)
     if not letters_of(view.mentions) <= shares.keys() <= view.shown.texts.keys():
         return None
-    if 2 * shares[letter] <= total:
+    total = sum(shares.values())
+    if found[0]["percent"]:
+        total = max(100, total)
+    is_whole = shares.keys() == view.shown.texts.keys() or found[0]["percent"]
+    letter = max(shares, key=shares.__getitem__)
+    if not is_whole or total > 101 or 2 * shares[letter] <= total:
         return None
     mention = next(m for m in view.mentions if letter in m.letters)
     return Decision(frozenset(letter), "stated", mention)
@@ -389,11 +390,7 @@ def last_decision(view: Statements) -> Decision | None:
         答案係 B。等等，我計錯咗。 → none
         可能係 A，亦可能係 B。 → none
     """
-    decisions = _decisions(view)
-    opening = view.opening
-    if opening and view.ends_line(opening):
-        decisions = _later_decisions(view, opening)
-    decisions = [m for m in decisions if not _is_taken_back(view, m)]
+    decisions = _standing_decisions(view)
     if not decisions:
         return None
     last = firmest(view, decisions)
@@ -401,10 +398,19 @@ def last_decision(view: Statements) -> Decision | None:
         return unread("several")
     if view.is_corrected(last) or _is_doubted(view, last) or _gives_up(view, last):
         return unread("undecided")
-    level = max(mention.stance for mention in decisions)
-    if level < CHOSEN and not last.lettered and _breaks_off(view, last):
+    is_chosen = any(mention.stance == CHOSEN for mention in decisions)
+    if not is_chosen and not last.lettered and _breaks_off(view, last):
         return unread("cut off")
     return Decision(last.letters, "stated", last)
+
+
+def _standing_decisions(view: Statements) -> list[Mention]:
+    """The decisions that are not taken back; below a first line, only those that revise it."""
+    decisions = _decisions(view)
+    opening = view.opening
+    if opening and view.ends_line(opening):
+        decisions = _later_decisions(view, opening)
+    return [mention for mention in decisions if not _is_taken_back(view, mention)]
 
 
 def _rivals(
@@ -709,6 +715,8 @@ def having_property(view: Statements) -> Decision | None:
     having, lacking = parted(
         view.mentions, lambda mention: _has_asked_words(view, mention)
     )
+    if view.mentions and not having and not view.shown.denied:
+        having, lacking = _parted_by_words(view)
     if view.shown.denied:
         having, lacking = lacking, having
     if not is_each_parted(view, having, lacking):
@@ -738,14 +746,41 @@ def is_each_parted(
     return having | lacking >= view.shown.texts.keys()
 
 
+def _parted_by_words(view: Statements) -> tuple[frozenset[str], frozenset[str]]:
+    """The option that alone is described by words of the question, two or more, and the others.
+
+    Examples:
+        (邊年租借新界？) 1842 割讓港島，1860 割讓九龍，1898 租借新界。 → 1898
+    """
+    shares: dict[frozenset[str], int] = {}
+    words = ""
+    for mention in view.mentions:
+        words = _described_as(view, mention)
+        is_subject = SAYS["clause_start"].search(view.text[: mention.start])
+        if not is_subject or SAYS["denied"].search(words) or mention.letters in shares:
+            return frozenset(), frozenset()
+        shares[mention.letters] = len(words_of(words) & view.shown.words)
+    if view.text[view.mentions[-1].end + len(words) :].strip(AROUND):
+        return frozenset(), frozenset()
+    having = [letters for letters, share in shares.items() if share > 1]
+    if len(having) != 1 or sum(map(bool, shares.values())) > 1:
+        return frozenset(), frozenset()
+    return having[0], letters_of(view.mentions) - having[0]
+
+
+def _described_as(view: Statements, mention: Mention) -> str:
+    """What a response says of an option, up to the next one."""
+    later = [other.start for other in view.mentions if other.start > mention.start]
+    after = view.text[mention.end : min(later, default=len(view.text))]
+    return SAYS["statement_end"].split(after)[0]
+
+
 def _has_asked_words(
     view: Statements,
     mention: Mention,
 ) -> bool:
     """Whether the words after a mention repeat four characters of the question, undenied."""
-    later = [other.start for other in view.mentions if other.start > mention.start]
-    after = view.text[mention.end : min(later, default=len(view.text))]
-    words = SAYS["statement_end"].split(after)[0]
+    words = _described_as(view, mention)
     for start in range(len(words) - 3):
         shared = words[start : start + 4]
         if SAYS["han_only"].fullmatch(shared) and shared in view.shown.asked:

@@ -278,15 +278,22 @@ class Statements:
         names = {*SAYS["name"].findall(before)}
         if names and self.shown.names and not names & self.shown.names:
             return False
-        rest = f"{before} {SAYS['comma'].split(self.text[mention.end : end])[0]}"
+        after = self.text[mention.end : end]
+        clause = f"{before} {SAYS['comma'].split(after)[0]}"
+        if self._has_asked_degree(after) or self._is_in_other_language(clause):
+            return True
+        return bool(words_of(clause) & self.shown.words) or self._is_settled(mention)
+
+    def _has_asked_degree(self, words: str) -> bool:
+        """Whether words have a superlative of the question."""
         wanted = SAYS["superlative"].findall(self.shown.asked)
-        if any(degree in self.text[mention.end : end].lower() for degree in wanted):
-            return True
+        return any(degree in words.lower() for degree in wanted)
+
+    def _is_in_other_language(self, words: str) -> bool:
+        """Whether words, apart from names, are all in another language than the question."""
         languages = {word.isascii() for word in self.shown.words}
-        words = words_of(re.sub("[A-Z][a-z]+", " ", rest))
-        if not any(word.isascii() in languages for word in words):
-            return True
-        return bool(words_of(rest) & self.shown.words) or self._is_settled(mention)
+        written = words_of(re.sub("[A-Z][a-z]+", " ", words))
+        return not any(word.isascii() in languages for word in written)
 
     def _is_settled(self, mention: Mention) -> bool:
         """Whether a sentence says that an option is what is asked for, or "C and not B"."""

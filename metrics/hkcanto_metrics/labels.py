@@ -197,30 +197,44 @@ def _read(
     is_translated: bool = False,
 ) -> LabelReading:
     names = [*labels]
-    coder = _coder(tuple((name, *words) for name, words in labels.items()))
-    coded = coder(answer)
-    if len(names) == 2:
-        coded = _without_denials(coded)
-    coded = _without_lists(_OLD_LABEL.sub(r"\1", coded), len(names))
-    every = coded
-    if len(names) > 2:
-        coded = _NONE_OF.sub(" ", coded)
-    named = _named_labels(coded)
-    left = set() if named else {*range(len(names))} - _denied_labels(every)
-    if len(left) == 1 and len(names) > 2:
-        return LabelReading(names[left.pop()], "eliminated")
-    if not named and not is_translated:
+    coded = _coded(answer, labels)
+    named = _named_labels(_NONE_OF.sub(" ", coded) if len(names) > 2 else coded)
+    if not named:
+        left = {*range(len(names))} - _denied_labels(coded)
+        if len(left) == 1 and len(names) > 2:
+            return LabelReading(names[left.pop()], "eliminated")
+        if is_translated:
+            return _read_auxiliary(answer, names)
         shown = tuple((name, *words) for name, words in labels.items())
         return _read(answer, _translated(shown), True)
-    if not named:
-        return _read_auxiliary(answer, names)
+    if len(names) > 2:
+        coded = _NONE_OF.sub(" ", coded)
     if len(named) > 1:
         return _read_several(coded, names)
+    return _read_one(answer, coded, names, named.pop())
+
+
+def _coded(answer: str, labels: Mapping[str, Sequence[str]]) -> str:
+    """An answer with codes for the labels, without old labels and lists of all of them."""
+    coder = _coder(tuple((name, *words) for name, words in labels.items()))
+    coded = coder(answer)
+    if len(labels) == 2:
+        coded = _without_denials(coded)
+    return _without_lists(_OLD_LABEL.sub(r"\1", coded), len(labels))
+
+
+def _read_one(
+    answer: str,
+    coded: str,
+    names: Sequence[str],
+    label: int,
+) -> LabelReading:
+    """Read the only label that a text names; of two, the response may mean the other one."""
     if len(names) == 2 and _OTHER.search(answer):
-        return LabelReading(names[1 - named.pop()], "eliminated")
+        return LabelReading(names[1 - label], "eliminated")
     if _is_disowned(coded, len(names)) or _breaks_off(coded):
         return LabelReading(None, "none: no label")
-    return LabelReading(names[named.pop()], "named")
+    return LabelReading(names[label], "named")
 
 
 def _read_several(coded: str, names: Sequence[str]) -> LabelReading:
