@@ -8,6 +8,7 @@ no variants, the others up to nine. Times are processor times, each the best of 
 import gzip
 import json
 import random
+import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,10 +23,12 @@ from hkcanto_metrics import (
     jyutping_reward,
 )
 
-# A long text is 13 permutations of these characters. The verses rhyme.
-PROSE = "我哋尋日去咗西貢食海鮮，食完之後沿住海邊行咗好耐，個個都話好攰但係好開心。"
+# The verses rhyme.
 VERSE = "夜晚行過碼頭邊\n海風吹得好自然\n抬頭望到月光先\n記得舊年嗰一天\n"
-CASES = Path(__file__).parents[1] / "tests" / "metrics" / "choice_cases.jsonl"
+TESTS = Path(__file__).parents[1] / "tests" / "metrics"
+CASES = TESTS / "choice_cases.jsonl"
+# Texts in Cantonese; several of them in any order are a long one.
+PROSE = tomllib.loads((TESTS / "reward_texts.toml").read_text("utf-8"))["honest"]
 
 
 def show(title: str, reward: Callable[..., object], *columns: Sequence[Any]) -> None:
@@ -53,8 +56,8 @@ def main() -> None:
         show(f"responses of up to {most:,} characters", choice_reward, *columns)
     show("responses", cantonese_reward, text)
     rng = random.Random(0)
-    prose = ["".join(rng.sample(PROSE, len(PROSE))) for _ in range(1300)]
-    long = ["".join(prose[start : start + 13]) for start in range(0, len(prose), 13)]
+    prose = [text for texts in PROSE.values() for text in texts]
+    long = ["".join(rng.sample(prose, len(prose)))[:481] for _ in range(100)]
     show("texts of 481 characters", cantonese_reward, long)
     rhyme = [[{"name": "rhyme"}]] * 100
     show("answers of 20 verses that rhyme", constraint_reward, [VERSE * 5] * 100, rhyme)

@@ -81,7 +81,7 @@ _Kind = Literal["cantonese", "written", "variety", "chinese", "latin", "other"]
 # It takes the classifier of an umbrella, a voice or a knife for the 把 of Written Chinese (我把遮),
 # and the 是 of 利利是是 for its verb; 話說 opens a story.
 SWC_EXCEPTIONS = (
-    "把遮(?![住蓋擋掩陽])|把聲(?!音)|把刀(?![放拿拔收舉丟扔插])|把舵|利利是是|話說|"
+    "把遮(?![住蓋擋掩陽])|把聲(?!音)|把口|把刀(?![放拿拔收舉丟扔插])|把舵|利利是是|話說|"
     + Detector.SWC_EXCLUDE_RE.pattern.replace("的起心肝些[", "的起心肝|些[")
 )
 _DETECTORS_CHARACTERS = {
@@ -108,11 +108,14 @@ _CANTONESE = (
     r"|跟住|同埋|淨係|(?<!挑)揀(?!選)"
     rf"|(?<=[{HAN}])(?<![要太加抓趕收繃吃不很最好有握拉])緊(?![張急密要接隨跟縮湊繃縛箍閉追貼鎖扣守握迫靠緊多弦])"
     r"|(?<![日曝晾])晒(?![太衣日乾黑傷])|成[日晚朝]|今朝(?!有?酒)|老[細豆]"
-    r"|[靚叻閂攰嬲餸揸嘥唞慳孭]|(?<!斯|普)拎|住先(?![進生後是])|[着著坐企望睇帶擺掛諗留搭]住"
-    r"|[買食飲玩坐攞講睇寫行等]多[兩幾三啲](?!天)|[等同計搵食擺企坐行執]埋(?![葬伏頭])"
+    r"|[靚叻閂攰嬲餸揸嘥唞慳孭焗枱掂]|(?<!斯|普)拎|住先(?![進生後是])|[着著坐企望睇帶擺掛諗留搭]住"
+    r"|[買食飲玩坐攞講睇寫行等]多[兩幾三啲](?!天)"
+    rf"|(?<=[{HAN}])(?<![掩填活深土])埋(?![葬伏頭沒怨藏單首])|(?<![貓猫])咪(?![高錶表])"
+    r"|[試講睇諗聽傾影搵]下(?![來去面方一周週星次午個層級屆載落車線半降])|(?<!分)個鐘|少少(?!許)|禮拜(?!堂|天)"
+    r"|頭先|後尾|[女男]仔|(?<!居)住(?:[個隻張架]|條(?!件))|幾耐|緊要(?!關)|即刻(?!起)|[入落]去(?!年)|好味(?!道)|收工"
     # The conjunction, not a part of a compound.
     rf"|(?<=[{HAN}])(?<![不相如共合協一陪隨雷贊會認胡大異夥伙等殊苟皆並亦反連趨偉])同(?=[{HAN}])"
-    r"(?![時樣意學事志胞仁類期等步盟業居窗鄉伴情感化性行年級月日一上伙夥源理歲齡屬名位桌儕輩義工方個種心房質型素於調價比治流母路冶樹根])"
+    r"(?![時樣意學事志胞仁類期等步盟業居窗鄉伴情感化性行年級月日一上伙夥源理歲齡屬名位儕輩義工方個種心房質型素於調價比治流母路冶樹根])"
     r"|(?<![友良美最只正剛恰愛喜大安幸看交問])好(?=[多少大細快慢耐似難易貴平靚凍熱遠近想驚怕高長好鍾開識受清])"
     r"(?!好先生|多於|高騖|大喜功|好[保守])"
     r"|(?<![電說説對笑神童通閒情實佳粗訪廣東國英談會留回夢俗古傳白官土行胡廢壞謊粵普的之])話(?=[，：,:「]|[你我佢會要想有聽自冇今下])"
@@ -122,12 +125,15 @@ _CANTONESE = (
     r"|先至|先[會可](?!生)|先得(?=[。，！])|至(?=[得先])|亦都|都[仲幾]|鍾意|鐘意|幾多|幾時|有[無冇]|[去食買睇做完]左|[我你佢]地(?![方區])"
 )
 _WRITTEN = (
-    r"們|很|怎|您|給|(?<![割禮轉出忍謙退])讓(?![步位路渡利座賽])|還[是有要需會不沒可能]|不[是會對知用該夠太]|看[來看到起出見著了一]"
-    r"|[什甚]麼|每天|現在|孩子|一些|許多|總是|常常|才(?=[能會是有可知])|東西(?![方南兩部岸])"
+    r"們|很(?!快)|怎|您|給(?!予)|(?<![割禮轉出忍謙退])讓(?![步位路渡利座賽])|還[是有要需會不沒可能]|不[是會對知用該夠]|看[來看到起出見著了一]"
+    r"|[什甚]麼|現在|孩子|一些|許多|總是|才(?=[能會是有可知])|東西(?![方南兩部岸])"
 )
 # A program can put these in place of words of Written Chinese, one by one, so they do not excuse
 # words of Written or Classical Chinese beside them.
 _SUBSTITUTES = frozenset("嘅咗係佢喺哋畀唔呢啲好")
+# A text of Written Chinese with no other Cantonese word is a conversion. Of texts of 20 or more
+# characters, 0.5 % of 1,251 translations of news and none of 1,200 reviews are so.
+_WORTH_OF_SUBSTITUTES = 0.5
 # Words of Wu, Hakka, Southern Min and Classical Chinese that neither of the two uses.
 _OTHER_VARIETY = (
     r"[侬儂搿倷尞吂佮厝𠊎𠍲恁矣汝]|弗(?=[是要會曾好曉得來去歡])|阿拉(?![伯斯木丁法巴善維瓦])|伊拉(?!克)"
@@ -232,7 +238,7 @@ _NO_PROSE = re.compile(
     r"|<(?P<tag>\w+)\b(?=[^<>]*>)[^<>]*(?:display:\s*none|\bhidden\b)[^<>]*>.*?(?:</(?P=tag)>|\Z)"
     # A line of code, with the indented lines below it.
     r"|^(?:[ \t]*(?:(?:def|class) \w+[(:]|[{}]|SELECT [^\n]* FROM )"
-    rf"|[^\n{HAN}]*?(?:&&|\|\||[+*/-]=|\)\s*\{{))"
+    rf"|[^\n{HAN}]*?(?:&&|\|\||[+*/-]=|\)\s*\{{)|//|(?=[^\n]*[=(][^\n]*[;{{][ \t]*$))"
     r"[^\n]*(?:\n[ \t]+[^\n]*)*",
     re.DOTALL | re.MULTILINE,
 )
@@ -375,22 +381,45 @@ def cantonese_prose(text: str) -> CantoneseProse:
     """
     clauses = _clauses(text)
     written = sum(clause.written for clause in clauses)
-    features = written + sum(clause.cantonese for clause in clauses)
-    pure = written <= _MOST_SLIPS * features
+    cantonese = sum(clause.cantonese for clause in clauses)
+    pure = written <= _MOST_SLIPS * (written + cantonese)
     judged = _judge(text, pure=pure)
-    if judged.weights and not judged.shows_language and _QUOTED.search(text):
+    if not judged.shows_language and _QUOTED.search(text):
         judged = _judge(text, quoted=True, pure=pure)
     if not judged.cantonese:
         return CantoneseProse()
     chinese = [piece for piece in judged.pieces if piece.kind != "other"]
+    share = _cantonese_part(clauses, chinese, judged.weights, pure)
+    if judged.written and not any(piece.certain for piece in chinese):
+        share *= _WORTH_OF_SUBSTITUTES
+    return _prose(chinese, share)
+
+
+def _cantonese_part(
+    clauses: Iterable[_Piece],
+    chinese: Sequence[_Piece],
+    weights: Mapping[Language, float],
+    pure: bool,
+) -> float:
+    """The share of the Cantonese sentences in a text with these clauses."""
     own_clauses = _clauses("\n".join(piece.text for piece in chinese))
-    not_written = [piece for piece in chinese if piece.kind != "written"]
-    other = _other_weight(clauses, own_clauses, judged.weights, _weight(chinese))
-    return CantoneseProse(
-        _cantonese_weight(chinese, own_clauses, pure) / (_weight(chinese) + other),
-        "\n".join(piece.text for piece in not_written),
-        [feature for piece in not_written for feature in piece.features],
-    )
+    other = _other_weight(clauses, own_clauses, weights, _weight(chinese))
+    cantonese = _cantonese_weight(chinese, own_clauses, pure)
+    return cantonese / (_weight(chinese) + other)
+
+
+def _prose(
+    chinese: Iterable[_Piece],
+    share: float,
+) -> CantoneseProse:
+    """Join the sentences that are not in Written Chinese."""
+    texts: list[str] = []
+    features: list[str] = []
+    for piece in chinese:
+        if piece.kind != "written":
+            texts.append(piece.text)
+            features += piece.features
+    return CantoneseProse(share, "\n".join(texts), features)
 
 
 def _cantonese_weight(
@@ -522,6 +551,8 @@ class _Piece:
             self.english = english
             self.foreign = foreign
             self.weight = _WORD_WEIGHT * len(words)
+            if n_chinese:  # such as user一log out再log in
+                self.weight /= 2
 
     def _read_features(self, text: str) -> None:
         """Count the features of Cantonese, of Written Chinese and of other varieties."""
@@ -711,23 +742,8 @@ def _weighed(pieces: Iterable[_Piece]) -> _Judged:
         weight[piece.kind] += piece.weight
     cantonese = sum(piece.cantonese for piece in others)
     written = sum(piece.written for piece in others)
-    # Neutral sentences are in the varieties of the others.
-    marked = weight["cantonese"] + weight["written"] + weight["variety"]
-    chinese = marked + weight["chinese"]
-    cantonese_share = float(cantonese >= written > 0)
-    variety_share = 0.0
-    if marked:
-        cantonese_share = weight["cantonese"] / marked
-        variety_share = weight["variety"] / marked
     script, simplified = _script(others)
-    swc = chinese * (1 - cantonese_share - variety_share)
-    weights: dict[Language, float] = {
-        "cantonese": chinese * cantonese_share,
-        "written_chinese": swc * (1 - simplified),
-        "simplified_mandarin": swc * simplified,
-        "english": 0,
-        "other": weight["other"] + chinese * variety_share,
-    }
+    weights = _chinese_weights(weight, cantonese >= written > 0, simplified)
     if _is_english(latin):
         weights["english"] = _weight(latin)
     else:
@@ -735,6 +751,29 @@ def _weighed(pieces: Iterable[_Piece]) -> _Judged:
     if sum(weights.values()) < _LEAST_PROSE and not cantonese and not written:
         weights = {}
     return _Judged(weights, cantonese, written, script, others)
+
+
+def _chinese_weights(
+    weight: Mapping[_Kind, float],
+    is_cantonese: bool,
+    simplified: float,
+) -> dict[Language, float]:
+    """Divide neutral sentences between the varieties that the others show."""
+    marked = weight["cantonese"] + weight["written"] + weight["variety"]
+    chinese = marked + weight["chinese"]
+    cantonese_share = float(is_cantonese)
+    variety_share = 0.0
+    if marked:
+        cantonese_share = weight["cantonese"] / marked
+        variety_share = weight["variety"] / marked
+    swc = chinese * (1 - cantonese_share - variety_share)
+    return {
+        "cantonese": chinese * cantonese_share,
+        "written_chinese": swc * (1 - simplified),
+        "simplified_mandarin": swc * simplified,
+        "english": 0,
+        "other": weight["other"] + chinese * variety_share,
+    }
 
 
 def _is_english(latin: Sequence[_Piece]) -> bool:

@@ -378,26 +378,30 @@ def _own_spans(
     if _WORDS["bare_call"].match(text, first):
         return []
     own: list[Span] = []
-    has_text = False
-    for start, end in spans:
-        place = start
-        for mark in _marks(_TURN_MARK, text, start, end):
-            if mark.start() < place:  # in a call
-                continue
-            own.append((place, mark.start()))
-            written = text[place : mark.start()]
-            has_text = has_text or bool(written.strip())
-            place = mark.end()
-            table, _, _ = str(mark.lastgroup).partition("_")
-            if table == "end" and has_text:
+    for span in spans:
+        for part, ends_turn in _parts(text, span):
+            own.append(part)
+            if ends_turn and _joined(text, own).strip():
                 return _without_empty(own)
-            if table == "call":
-                pattern = _CALL_ENDS[_row(mark)]
-                closing = pattern.search(text, place, end)
-                place = closing.end() if closing else end
-        own.append((place, end))
-        has_text = has_text or bool(text[place:end].strip())
     return _without_empty(own)
+
+
+def _parts(
+    text: str,
+    span: Span,
+) -> Iterator[tuple[Span, bool]]:
+    """The parts of a span between special tokens and calls, and whether a turn may end there."""
+    place, end = span
+    for mark in _marks(_TURN_MARK, text, *span):
+        if mark.start() < place:  # in a call
+            continue
+        table, _, _ = str(mark.lastgroup).partition("_")
+        yield (place, mark.start()), table == "end"
+        place = mark.end()
+        if table == "call":
+            closing = _CALL_ENDS[_row(mark)].search(text, place, end)
+            place = closing.end() if closing else end
+    yield (place, end), False
 
 
 def _spans_in_tags(
@@ -450,9 +454,7 @@ def _content(
     content = None
     closed = 0
     for tag, following in pairwise([*tags, None]):
-        if not tag or _closes(tag):
-            continue
-        if following and not _closes(following):
+        if not tag or not _encloses(tag, following):
             continue
         stop = following.start() if following else end
         if not text[tag.end() : stop].strip():
@@ -470,6 +472,14 @@ def _content(
     ):
         return None
     return content
+
+
+def _encloses(
+    tag: re.Match[str],
+    following: re.Match[str] | None,
+) -> bool:
+    """Whether a tag opens an answer that the following one closes, or that nothing closes."""
+    return not _closes(tag) and (following is None or _closes(following))
 
 
 def _without_empty(spans: list[Span]) -> list[Span]:

@@ -580,18 +580,9 @@ def _rewards(
             f"{reward}: give a column {required}; the other columns are {present}"
         )
     _check_others(reward, others, missing)
-    lists: dict[str, Any] = {"completions": _python_value(completions)}
-    for name, column in columns.items():
-        if column is not None:
-            lists[name] = _python_value(column)
-    rows = lists["completions"]
-    for name, column in lists.items():
-        if not _is_list(column) or len(column) != len(rows):
-            expected = "a list with one entry for each completion"
-            raise ValueError(f"{reward}: {name} is {column!r:.80}; give {expected}")
-
+    lists = _lists(reward, completions=completions, **columns)
     rewards: Rewards = []
-    for row in range(len(rows)):
+    for row in range(len(lists["completions"])):
         cells = dict.fromkeys(columns)
         try:
             for name, column in lists.items():
@@ -601,6 +592,22 @@ def _rewards(
         except (AttributeError, TypeError, ValueError) as error:
             raise ValueError(f"{reward}, row {row}: {error}") from error
     return rewards
+
+
+def _lists(
+    reward: str,
+    **columns: Any,
+) -> dict[str, Any]:
+    """Return the columns that are given as lists, with an entry for each completion."""
+    lists: dict[str, Any] = {}
+    for name, column in columns.items():
+        if name == "completions" or column is not None:
+            lists[name] = _python_value(column)
+    for name, column in lists.items():
+        if not _is_list(column) or len(column) != len(lists["completions"]):
+            expected = "a list with one entry for each completion"
+            raise ValueError(f"{reward}: {name} is {column!r:.80}; give {expected}")
+    return lists
 
 
 def _check_others(

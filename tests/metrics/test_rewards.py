@@ -419,7 +419,6 @@ def test_a_row_is_rewarded_in_its_language() -> None:
 
 
 def test_honest_completions_earn_all() -> None:
-    """One of 60 does not: it has no word that only Cantonese uses."""
     path = Path(__file__).with_name("honest_completions.jsonl")
     less = []
     for line in path.read_text("utf-8").splitlines():
@@ -427,7 +426,7 @@ def test_honest_completions_earn_all() -> None:
         columns = {name: [row[name]] for name in ("question", "options") if name in row}
         if getattr(rewards, row["reward"])([row["text"]], **columns) != [1.0]:
             less.append(row["text"])
-    assert [each[:4] for each in less] == ["煲湯最緊"]
+    assert less == []
 
 
 PROSE = tomllib.loads(Path(__file__).with_name("reward_texts.toml").read_text("utf-8"))
@@ -591,8 +590,7 @@ def test_real_sentences_in_cantonese_earn_all() -> None:
     fluent = [each for each in sentences if cantonese_fluency(each).passed]
     told = [each for each in fluent if identify_language(each).cantonese_share]
     assert len(told) > 1900
-    # The others have words of Written Chinese, such as 每天 and 朋友們, beside 嘅 and 佢.
-    assert cantonese_reward(told).count(1.0) > 0.98 * len(told)
+    assert cantonese_reward(told).count(1.0) > 0.985 * len(told)
     assert cantonese_reward(fluent).count(1.0) > 0.9 * len(fluent)
 
 
