@@ -353,15 +353,23 @@ def _reading(statement: str, start: int, heading: str, *, is_item: bool) -> _Rea
     reading = rest[: min(match.start() for match in ends if match)]
     tokens = _TOKEN.findall(_first_of_two(reading))
     is_explained = prose is not None and len(tokens) < _FEWEST_BEFORE_PROSE
-    is_draft = _DRAFT.match(label) is not None
     is_open = _is_open(before, reading)
-    is_note = is_draft or is_open or is_explained or _is_foreign(label, tokens)
-    is_note |= bool(_NOTE.match(label) or _ALSO_READ.search(before))
-    is_whole = bool(_WHOLE.match(label) or _CORRECTED.search(label))
-    is_partial = is_open or bool(_PARTIAL.search(label) or _EXAMPLE.search(before))
+    is_beside = is_explained or is_open or _is_foreign(label, tokens)
     return _Reading(
-        tokens, is_note, is_whole, is_item, is_labelled, is_draft, is_partial
+        tokens,
+        is_note=is_beside or _is_note(label, before),
+        is_whole=bool(_WHOLE.match(label) or _CORRECTED.search(label)),
+        is_list=is_item,
+        is_labelled=is_labelled,
+        is_draft=_DRAFT.match(label) is not None,
+        is_partial=is_open or bool(_PARTIAL.search(label) or _EXAMPLE.search(before)),
     )
+
+
+def _is_note(label: str, before: str) -> bool:
+    """Whether words before a reading make it a draft, a note or a second reading."""
+    is_draft = _DRAFT.match(label)
+    return bool(is_draft or _NOTE.match(label) or _ALSO_READ.search(before))
 
 
 def _is_foreign(label: str, tokens: list[str]) -> bool:

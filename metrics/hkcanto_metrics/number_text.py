@@ -123,31 +123,38 @@ class NumberText:
     def _results(self, start: int, end: int) -> Iterator[Result]:
         """The numbers that may be results; the context of others shows that they are not."""
         for match in SAYS["number"].finditer(self._text, start, end):
-            near = max(0, match.start() - _BEFORE)
-            value = value_of(match)
-            if value is None:
+            if value_of(match) is None or self._is_unused(match, end):
                 continue
-            if self._search("ordinal", near, match.start()):
-                if not self._asked.is_ordinal:
-                    continue
-            elif self._search("unused_before", near, match.start()):
-                continue
-            if self._match("unused_after", match.end(), end):
-                continue
-            if self._match("assailed", match.end(), end):
-                continue
-            if below := self._match("below_zero", match.end(), end):
-                # 5 °F below freezing is 27 °F.
-                value = None if below["freezing"] else -abs(value)
-            if value is not None and self._is_owed(match):
-                value = -abs(value)
             is_chinese = not re.search("[0-9¼-¾⅐-⅞]", match[0])
             is_word = is_chinese and len(match[0]) == 1
             if match["english"]:
                 is_word = not re.search("[ -]", match[0])
-            if self._is_other_share(match, near) or self._is_in_other_unit(match):
-                value = None
+            value = self._value(match, end)
             yield Result(value, *match.span(), is_chinese, is_word)
+
+    def _is_unused(self, match: re.Match[str], end: int) -> bool:
+        """Whether a number is part of an expression or a name, or is said to be wrong."""
+        near = max(0, match.start() - _BEFORE)
+        if self._search("ordinal", near, match.start()):
+            if not self._asked.is_ordinal:
+                return True
+        elif self._search("unused_before", near, match.start()):
+            return True
+        if self._match("unused_after", match.end(), end):
+            return True
+        return bool(self._match("assailed", match.end(), end))
+
+    def _value(self, match: re.Match[str], end: int) -> Fraction | None:
+        """The value of a number in its context; none in another unit, or as another share."""
+        near = max(0, match.start() - _BEFORE)
+        value = value_of(match)
+        below = self._match("below_zero", match.end(), end)
+        is_other = self._is_other_share(match, near) or self._is_in_other_unit(match)
+        if value is None or is_other:
+            return None
+        if below and below["freezing"]:
+            return None  # 5 °F below freezing is 27 °F
+        return -abs(value) if below or self._is_owed(match) else value
 
     def _is_in_other_unit(self, match: re.Match[str]) -> bool:
         """Whether a number has another unit than the one asked for, or is one of two: 2 小時 5 分.

@@ -1518,6 +1518,14 @@ CLAIM = {"A": "True", "B": "False"}
             None,
         ),
         (FERRY, "邊個島？", "如果要直接答，長洲就係答案。", "C"),
+        (PIERS, "Which is it?", "You'd think it's Lamma, but look again.", None),
+        # One option alone is described by words of the question.
+        (
+            dict(zip("ABCD", ["1842", "1860", "1898", "1997"], strict=True)),
+            "新界喺邊年租借？",
+            "1842 割讓港島，1860 割讓九龍，1898 租借新界，1997 回歸。",
+            "C",
+        ),
     ],
 )
 def test_the_rest_is_rejected_ordered_or_explained(
