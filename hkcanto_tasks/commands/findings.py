@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from textwrap import shorten
 from typing import TYPE_CHECKING, Annotated
 
@@ -128,10 +129,7 @@ def _finding_of_loaded(
     loaded: "Sequence[LoadedTask]",
 ) -> Finding:
     """Say how many items and subjects a benchmark's tasks have, and how they differ."""
-    details = list[str]()
-    for loaded_task in loaded:
-        for difference in loaded_task.differences:
-            details.append(f"{loaded_task.task.definition.name}: {difference}")
+    details = [*chain.from_iterable(map(_named_differences, loaded))]
     count = f"{sum(len(loaded_task.samples) for loaded_task in loaded):,} items"
     # As in the details, a task's only subject is none.
     divided = [loaded_task for loaded_task in loaded if len(loaded_task.asked) > 1]
@@ -139,16 +137,23 @@ def _finding_of_loaded(
     present = sum(map(_subjects_with_items, divided))
     if present != subjects:
         count += f", {present} of {subjects} subjects"
-    is_complete = folder.kind == "sample" or all(
-        _subjects_with_items(loaded_task) == len(loaded_task.asked)
-        for loaded_task in loaded
-    )
+    is_complete = folder.kind == "sample" or all(map(_has_all_subjects, loaded))
     return Finding(
         good=is_complete and not details,
         text=f"{benchmark.title}: {count}, in {folder.root} ({folder.kind})",
         details=details,
         command="" if is_complete else _fetch_command(benchmark, folder),
     )
+
+
+def _named_differences(loaded: "LoadedTask") -> Iterator[str]:
+    """Yield how a task's data differs from the published, with the task's name."""
+    for difference in loaded.differences:
+        yield f"{loaded.task.definition.name}: {difference}"
+
+
+def _has_all_subjects(loaded: "LoadedTask") -> bool:
+    return _subjects_with_items(loaded) == len(loaded.asked)
 
 
 def _subjects_with_items(loaded: "LoadedTask") -> int:

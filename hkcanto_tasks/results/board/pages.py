@@ -247,8 +247,8 @@ def tiers(results: Results) -> dict[PublishedResult, int]:
             leaders.append(result)
         tier_of[result] = len(leaders)
     for result in ranked:
-        better = [leader for leader in leaders if _is_behind(result, leader)]
-        tier_of.setdefault(result, 1 + len(better))
+        better = sum(_is_behind(result, leader) for leader in leaders)
+        tier_of.setdefault(result, 1 + better)
     return tier_of
 
 

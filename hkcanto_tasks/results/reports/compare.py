@@ -189,16 +189,9 @@ def compare_runs(
     if not outcome.compared:
         raise _nothing_to_compare(outcome)
     comparisons = outcome.comparisons
-    decision: Gate | None = None
+    decision = None
     if gate is not None:
-        failures = [*outcome.unread, *outcome.not_compared]
-        decision = decide(
-            comparisons,
-            gate,
-            failures,
-            look,
-            candidates,
-        )
+        decision = _decision(outcome, gate, look, candidates)
     blocks = sections(
         outcome.compared,
         outcome.not_compared,
@@ -221,6 +214,23 @@ def compare_runs(
     if decision is not None:
         return report, decision.status(undecided)
     return report, 2 if outcome.refused or outcome.unread else 0
+
+
+def _decision(
+    outcome: _Outcome,
+    gate: float,
+    look: str,
+    candidates: int,
+) -> Gate:
+    """Return the verdict of a gate on what could be compared, and on what could not."""
+    failures = [*outcome.unread, *outcome.not_compared]
+    return decide(
+        outcome.comparisons,
+        gate,
+        failures,
+        look,
+        candidates,
+    )
 
 
 def _unread_logs(skipped: Sequence[SkippedLog]) -> list[str]:
@@ -310,15 +320,20 @@ def _of_tasks(runs: Sequence[Run], names: Sequence[str]) -> Sequence[Run]:
         return runs
     chosen = set[Run]()
     for name in names:
-        tasks = {name}
-        if name not in named_tasks(with_sets=True):
-            tasks = {task.name for task in chosen_tasks([name])}
+        tasks = _task_names(name)
         members = [run for run in runs if tasks & {run.task, run.definition.name}]
         if not members:
             known = listed(sorted({run.task for run in runs}), ", ")
             raise OptionError(f"--task {name}: no log has it. The logs have {known}.")
         chosen.update(members)
     return [run for run in runs if run in chosen]
+
+
+def _task_names(name: str) -> set[str]:
+    """Return the task of a name, or the tasks of a benchmark of that name."""
+    if name in named_tasks(with_sets=True):
+        return {name}
+    return {task.name for task in chosen_tasks([name])}
 
 
 def _compare_groups(

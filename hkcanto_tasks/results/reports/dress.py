@@ -106,14 +106,8 @@ def _dressed_models(
     Raises:
         ComparisonError: A model has two runs of a task or other items, or no model has both tasks.
     """
-    runs_of: dict[tuple[int, str], dict[str, Run]] = defaultdict(dict)
-    for run in runs:
-        by_task = runs_of[run.argument, run.label]
-        if run.task in by_task and run.task in tasks:
-            raise ComparisonError(f"{run.label} has two runs of {run.task}. Name one.")
-        by_task[run.task] = run
     models = list[_Dressed]()
-    for (_, label), by_task in runs_of.items():
+    for (_, label), by_task in _runs_by_model(runs, tasks).items():
         if {*tasks} <= by_task.keys():
             first, second = (by_task[task] for task in tasks)
             items, keys = match_dresses(
@@ -136,6 +130,24 @@ def _dressed_models(
             f"no model has runs of both {' and '.join(tasks)}. There are runs of {known}."
         )
     return models
+
+
+def _runs_by_model(
+    runs: Sequence[Run],
+    tasks: Sequence[str],
+) -> dict[tuple[int, str], dict[str, Run]]:
+    """Return the runs of each model by their tasks.
+
+    Raises:
+        ComparisonError: A model has two runs of one of the two tasks.
+    """
+    by_model: dict[tuple[int, str], dict[str, Run]] = defaultdict(dict)
+    for run in runs:
+        by_task = by_model[run.argument, run.label]
+        if run.task in by_task and run.task in tasks:
+            raise ComparisonError(f"{run.label} has two runs of {run.task}. Name one.")
+        by_task[run.task] = run
+    return by_model
 
 
 def _blocks(

@@ -303,17 +303,18 @@ def _certainty(pairs: Sequence[RunPair], names: Sequence[str]) -> str:
             **places,
         )
     chances = [pair for pair in pairs if not pair.is_significant]
-    if 0 < len(chances) <= _MOST_NAMED:
-        named = listed(
-            say(
-                "{task} {gain}",
-                task=_task_name(pair, pairs),
-                gain=value_text(pair.points, "score_points"),
-            )
-            for pair in chances
-        )
-        return sentences(text, say("Could be chance: {named}.", named=named))
-    return text
+    if not 0 < len(chances) <= _MOST_NAMED:
+        return text
+    named = listed(_task_and_gain(pair, pairs) for pair in chances)
+    return sentences(text, say("Could be chance: {named}.", named=named))
+
+
+def _task_and_gain(pair: RunPair, pairs: Sequence[RunPair]) -> str:
+    return say(
+        "{task} {gain}",
+        task=_task_name(pair, pairs),
+        gain=value_text(pair.points, "score_points"),
+    )
 
 
 def _task_name(pair: RunPair, pairs: Sequence[RunPair]) -> str:

@@ -157,28 +157,33 @@ def warning_lines(runs: Sequence[Run], known: Collection[str] = ()) -> list[str]
         runs: The runs.
         known: Doubts that are said in another place.
     """
-    shares = defaultdict[str, list[tuple[float, str]]](list)
+    lines = [*_share_lines(runs)]
     concerned = defaultdict[str, list[str]](list)
     for run in runs:
-        for text, share in _shares(run):
-            shares[text].append((share, run_title(run)))
         for doubt in chain(_setup_doubts(run), _result_doubts(run)):
             if doubt not in known:
                 concerned[doubt].append(run_title(run))
-    lines = list[str]()
-    for text, amounts in shares.items():
-        amounts.sort(key=lambda amount: -amount[0])
-        concerned_runs = listed(
-            say("{run} {share} %", run=title, share=f"{100 * share:.0f}")
-            for share, title in amounts
-        )
-        lines.append(say("{doubt}: {runs}", doubt=text, runs=concerned_runs))
     for doubt, titles in sorted(concerned.items(), key=lambda entry: -len(entry[1])):
         every = listed(titles)
         if len(titles) == len(runs) > 1:
             every = say("all {number} runs", number=len(titles))
         lines.append(say("{doubt}: {runs}", doubt=doubt, runs=every))
     return lines
+
+
+def _share_lines(runs: Sequence[Run]) -> Iterator[str]:
+    """Yield a line for each doubt about a share of the answers, the runs with the largest first."""
+    shares = defaultdict[str, list[tuple[float, str]]](list)
+    for run in runs:
+        for doubt, share in _shares(run):
+            shares[doubt].append((share, run_title(run)))
+    for doubt, amounts in shares.items():
+        amounts.sort(key=lambda amount: -amount[0])
+        texts = list[str]()
+        for share, title in amounts:
+            percent = f"{100 * share:.0f}"
+            texts.append(say("{run} {share} %", run=title, share=percent))
+        yield say("{doubt}: {runs}", doubt=doubt, runs=listed(texts))
 
 
 def _shares(run: Run) -> Iterator[tuple[str, float]]:

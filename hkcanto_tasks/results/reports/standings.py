@@ -632,8 +632,12 @@ def _headline_cells(run: Run) -> Iterator[tuple[PublishedRow, PublishedColumn]]:
         return
     for table in tables_of(run.task):
         for column in table.columns:
-            is_plain = not (column.part or column.mean_of or column.unmeasured)
-            is_headline = column.metric == run.headline.name and len(column.tasks) == 1
-            if is_plain and is_headline and measures(run, column):
+            if _is_of_headline(column, run) and measures(run, column):
                 for row in table.rows:
                     yield row, column
+
+
+def _is_of_headline(column: PublishedColumn, run: Run) -> bool:
+    """Whether a column has a run's headline on a whole task, and nothing else."""
+    is_plain = not (column.part or column.mean_of or column.unmeasured)
+    return is_plain and column.metric == run.headline.name and len(column.tasks) == 1
