@@ -441,6 +441,8 @@ def test_several_tasks_in_one_log_are_several_runs(
     alone, together = in_inspect["hkcanto_cultural"], found["hkcanto_cultural"]
     assert together.signature == alone.signature
     assert sorted(together.items.ids) == sorted(alone.items.ids)
+    # A log of several tasks has the number of all their items only.
+    assert (together.available, alone.available) == (0, len(alone.items))
     assert estimate(together, "acc_macro") == estimate(alone, "acc_macro")
     assert together.reported == {((), "acc_macro"): alone.reported[(), "acc_macro"]}
     zero_shot = found["hkcanto_cultural_0shot"]

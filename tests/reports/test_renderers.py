@@ -38,7 +38,7 @@ from hkcanto_tasks.results.reports.renderers.plots import (
     plot,
     strips,
 )
-from hkcanto_tasks.results.reports.renderers.terminal import show
+from hkcanto_tasks.results.reports.renderers.terminal import _Prose, show
 from hkcanto_tasks.results.statistics.intervals import UNSEEN, Estimate
 
 from .sample_report import (
@@ -793,3 +793,10 @@ def test_messages_in_cells_and_notes_of_figures_are_translated_and_data_is_not()
         assert chance != data
         assert block.columns[0].title == spoken("Model") != "Model"
         assert block.columns[0].under == chance
+
+
+def test_a_column_is_as_narrow_as_its_longest_word_without_the_space_after_it() -> None:
+    measured = Console(width=80).measure(_Prose("longest short"))
+    assert (measured.minimum, measured.maximum) == (7, 13)
+    # Chinese breaks after each character, but not before a mark.
+    assert Console(width=80).measure(_Prose("粵語，中文")).minimum == 4

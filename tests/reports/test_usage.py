@@ -78,6 +78,18 @@ def test_cost_and_tokens_of_a_provider(law: Path) -> None:
     assert found["dollars"] == 0.5
 
 
+def test_tokens_that_count_padding_are_unknown(law: Path) -> None:
+    def by_transformers(content: dict[str, Any]) -> None:
+        content["eval"]["model"] = "hf/small"
+
+    known = usage_of(law)
+    assert {"prompt_tokens", "answer_tokens"} <= known.keys()
+    edit(law, by_transformers)
+    padded = usage_of(law)
+    assert padded["answers"] == 2
+    assert not {"prompt_tokens", "answer_tokens"} & padded.keys()
+
+
 def test_a_judge_has_its_own_tokens_even_if_it_is_the_same_model(
     tmp_path: Path,
 ) -> None:
