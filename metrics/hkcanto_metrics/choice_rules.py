@@ -127,7 +127,7 @@ def _repeats_line_above(view: Statements, here: list[Mention]) -> bool:
     start = view.line_start(last)
     lead = view.text[start : here[0].start]
     above = view.text.rfind("\n", 0, start - 1) + 1
-    if not lead.strip(AROUND):
+    if not lead.strip(AROUND) or last.stance < AFFIRMED:
         return False
     for other in view.mentions_between(above, start):
         is_other = other.letters != last.letters and other.stance >= last.stance

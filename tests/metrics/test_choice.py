@@ -1518,6 +1518,12 @@ CLAIM = {"A": "True", "B": "False"}
             None,
         ),
         (FERRY, "邊個島？", "如果要直接答，長洲就係答案。", "C"),
+        (
+            PIERS,
+            "Which is it?",
+            "The answer is C.\n\nOption A is big.\n\nOption B is long.",
+            "C",
+        ),
         (PIERS, "Which is it?", "You'd think it's Lamma, but look again.", None),
         # One option alone is described by words of the question.
         (
