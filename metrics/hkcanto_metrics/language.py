@@ -432,6 +432,8 @@ def _cantonese_weight(
     neutral = _weight(
         piece for piece in chinese if piece.kind == "chinese" and not piece.written
     )
+    # Neutral sentences are in the varieties of the others.
+    neutral *= cantonese / ((_weight(chinese) - neutral) or 1)
     clear = _weight(clause for clause in clauses if clause.is_clear)
     return min(
         cantonese + neutral,
