@@ -142,7 +142,7 @@ def describe(
     """
     settings: dict[str, Any] = dict(options or {})
     task = find_task(name, settings)
-    if name not in named_tasks(with_sets=True):
+    if name != task.name:
         # A parameter of a name in Inspect has selected the task.
         settings.pop(task.definition.parameter.partition("=")[0], None)
     names = str(settings.pop("subjects", "")).split(",")

@@ -522,14 +522,17 @@ _VARIABLES = (
 
 def _warn_of_unknown_variables() -> None:
     """Warn of unknown variables, since a misspelt one may leave data unpinned."""
+    ours = {name for name in os.environ if name.startswith("HKCANTO_")}
+    if ours <= {*_VARIABLES}:
+        return  # reading the public sets takes a while
     known = {*_VARIABLES}
     for benchmark in benchmarks(with_sets=True):
         if benchmark.hub:
             known.add(revision_variable(benchmark.folder))
         if benchmark.reasoning:
             known.add(revision_variable(_folder_name(benchmark.reasoning)))
-    for name in sorted({*os.environ} - known):
-        if name.startswith("HKCANTO_") and not name.startswith("HKCANTO_TEST_"):
+    for name in sorted(ours - known):
+        if not name.startswith("HKCANTO_TEST_"):
             hint = did_you_mean(name, known) or f"There are {', '.join(sorted(known))}."
             warn_once(f"{name} is set, but nothing reads it. {hint.rstrip()}")
 

@@ -8,6 +8,7 @@ import pytest
 
 from hkcanto_tasks import catalogue, tasks
 from hkcanto_tasks.declarations import Benchmark
+from hkcanto_tasks.describing import describe
 from hkcanto_tasks.errors import DataNotFound, OptionError
 from hkcanto_tasks.printable import warn_once
 from hkcanto_tasks.signing import signature_of
@@ -105,6 +106,15 @@ def test_a_misspelt_variable_is_named_and_no_known_one(
     assert "HKCANTO_REVISION_TMMLUPLUS?" in warning
     known = ("TEST_", "PACKAGES", "GSM8K")
     assert not [text for text in named if any(name in text for name in known)]
+
+
+def test_a_task_of_ours_is_loaded_and_shown_without_reading_the_public_sets(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(catalogue, "_sets", lambda _: pytest.fail("they are read"))
+    shown = describe("hkcanto/mmlu", {"language": "en"}, shots=2)
+    assert shown.task.name == "hkcanto_mmlu_en"
+    assert load_task("hkcanto_g2p").samples
 
 
 def test_reasoning_is_looked_for_in_its_own_data_set_alone(
