@@ -133,14 +133,11 @@ class Closings(NumberText):
     def _main(self, closing: Closing) -> list[Result]:
         """The numbers outside of brackets and of clauses that only add something."""
         stop = self._main_end(closing)
-        said = self._between(closing.begin, closing.stop)
-        others = [*filter(self._is_of_other, said)]
+        others = self._of_others(closing)
         main = []
         for number in closing.numbers:
             is_beside = self._in_brackets(closing.begin, number.start)
-            if self._is_calculated(number):  # 食咗 15 個，所以仲有 30 - 15 = 15 個
-                others = [other for other in others if other.end > number.start]
-            is_other = number.value in values_of(others)
+            is_other = self._is_said_of_other(number, others)
             if number.start < stop and not is_beside and not is_other:
                 main.append(number)
         # A share of something, where a number of things is asked, is no rival.
@@ -149,6 +146,17 @@ class Closings(NumberText):
         main = valued(main) or main
         given = self._asked.given
         return [number for number in main if number.value not in given] or main
+
+    def _of_others(self, closing: Closing) -> list[Result]:
+        """The numbers of a sentence said of something other than what is asked for."""
+        said = self._between(closing.begin, closing.stop)
+        return [*filter(self._is_of_other, said)]
+
+    def _is_said_of_other(self, number: Result, others: list[Result]) -> bool:
+        """Whether a value is said of something else; a result only if it is so after it."""
+        if self._is_calculated(number):  # 食咗 15 個，所以仲有 30 - 15 = 15 個
+            others = [other for other in others if other.end > number.start]
+        return number.value in values_of(others)
 
     def _in_asked_unit(self, closing: Closing) -> list[Result]:
         """The numbers with the unit asked for, where others are in another: 24 L (24,000 cm³)."""
