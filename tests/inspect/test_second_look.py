@@ -7,7 +7,8 @@ import pytest
 from inspect_ai import eval as inspect_eval
 from inspect_ai.model import GenerateConfig, ModelOutput, ModelUsage, get_model
 
-from hkcanto import tasks
+from hkcanto import model_calls, tasks
+from hkcanto_tasks.adapters.model_calls import LoggedAnswer
 from hkcanto_tasks.errors import OptionError
 from hkcanto_tasks.results.logs import read_runs
 from hkcanto_tasks.tasks import load_task
@@ -188,3 +189,24 @@ def test_all_of_table_1_can_be_read_again(tmp_path: Path) -> None:
 def test_other_tasks_have_no_letters_to_read_again() -> None:
     with pytest.raises(OptionError, match="multiple choice with one right option"):
         tasks.run(task="hkcanto_g2p", reread=True)
+
+
+@pytest.mark.parametrize(
+    ("error", "failure"),
+    [(RuntimeError("too busy"), "too busy"), (RuntimeError(), "RuntimeError")],
+)
+def test_a_reader_that_fails_is_a_reply_with_the_reason(
+    error: Exception, failure: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(model_calls, "look_again", fail)
+    loaded = load_task("hkcanto_law")
+    answer = LoggedAnswer(loaded.kind, loaded.samples[0], "Hard to say.")
+    steps: list[tuple[int, int]] = []
+    replies = model_calls.read_letters(
+        "mockllm/model", [answer] * 2, lambda *step: steps.append(step)
+    )
+    assert [(reply.letter, reply.failure) for reply in replies] == [("", failure)] * 2
+    assert steps == [(1, 2), (2, 2)]

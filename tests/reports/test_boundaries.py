@@ -12,14 +12,14 @@ from hkcanto_tasks.commands.report import _print_unread
 from hkcanto_tasks.errors import ComparisonError
 from hkcanto_tasks.results.reports.gate import _points
 from hkcanto_tasks.results.reports.one_model import _notes_on_one, _TaskRow
-from hkcanto_tasks.results.runs import ItemText, Passage, Run, clusters_of
+from hkcanto_tasks.results.runs import ItemText, Passage, Run, Sent, clusters_of
 from hkcanto_tasks.results.statistics.estimates import harness_agreement
 from hkcanto_tasks.results.statistics.intervals import Estimate
 from hkcanto_tasks.results.statistics.matching import match_dresses
 from hkcanto_tasks.results.statistics.validity import unread_run
-from hkcanto_tasks.signatures import subset_of
+from hkcanto_tasks.signatures import UNKNOWN, subset_of
 
-from .building import a_run, notes
+from .building import a_run, changed, notes
 
 # ---------------------------------------------------------------------- runs and items
 
@@ -74,6 +74,17 @@ def test_six_subjects_are_named_in_a_signature_and_seven_are_counted() -> None:
     assert subset_of(replace(task, subjects=chosen[:6])) == "+".join(names[:6])
     digest = sha256("+".join(names[:7]).encode()).hexdigest()
     assert subset_of(replace(task, subjects=chosen[:7])) == f"7-{digest[:7]}"
+
+
+def test_settings_are_compared_only_if_both_prompts_are_known() -> None:
+    greedy = a_run("hkcanto_law", {"acc": [1.0]}, label="base")
+    warm = replace(greedy, label="tuned", sent=Sent(temperature=0.7))
+    assert "temperature" in greedy.differs(warm)
+    unknown = changed(warm, sent=UNKNOWN)
+    for first, second in ((greedy, unknown), (unknown, greedy)):
+        differences = first.differs(second)
+        assert "temperature" not in differences
+        assert differences == first.signature.differs(second.signature)
 
 
 # ---------------------------------------------------------------------- verdicts
