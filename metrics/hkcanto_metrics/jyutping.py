@@ -222,7 +222,7 @@ _PROSE = re.compile(r"(?<![^a-z0-9])(?:[^a-z0-9]+[a-z]+(?:'[a-z]+)?(?![a-z0-9'])
 _FEWEST_BEFORE_PROSE = 3
 _LINE_BREAK = re.compile(r"<br ?/?>")
 _EXPLANATION = re.compile(
-    rf"(?:->|[→=—–]|\s-\s|\bmean(?:s|ing)\b|[{HAN}]{{2,}})(?![^\n]*[a-z][1-6])|<"
+    rf"(?:->|[→=—–]|\s-\s|\bmean(?:s|ing)\b|[{HAN}]{{2,}})(?![^\n]*?[a-z][1-6])|<"
 )
 _END = re.compile(r"\Z")
 _LIST_MARK = re.compile(r"\A\s*(?:[-*•|]\s|\||\d\d?[.)、]\s?)")
