@@ -22,7 +22,7 @@ _BOX = re.compile(
 )
 # A check box behind an option that begins a line.
 _BOX_BEHIND = re.compile(
-    r"(?m)^(?P<option>\W*[A-J](?![A-Za-z])[^\n☐☑☒□■]{0,60}?)[ \t]*(?P<box>[☐☑☒□■])[ \t]*$"
+    r"(?m)^(?P<option>[^\w\n]*+[A-J](?![A-Za-z])[^\n☐☑☒□■]{0,60}?)[ \t]*(?P<box>[☐☑☒□■])[ \t]*$"
 )
 _UNIT = re.compile(
     r"(?<=\d)[\s~]*(?:\\[,;: ])?\s*\\(?:text|mathrm|rm)\s*\{\s*([A-Za-z]{1,3})\s*\}"
