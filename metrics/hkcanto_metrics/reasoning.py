@@ -378,10 +378,12 @@ def _own_spans(
     if _WORDS["bare_call"].match(text, first):
         return []
     own: list[Span] = []
+    has_text = False
     for span in spans:
         for part, ends_turn in _parts(text, span):
             own.append(part)
-            if ends_turn and _joined(text, own).strip():
+            has_text = has_text or bool(text[slice(*part)].strip())
+            if ends_turn and has_text:
                 return _without_empty(own)
     return _without_empty(own)
 
