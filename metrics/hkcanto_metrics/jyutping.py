@@ -184,7 +184,8 @@ def extract_jyutping(response: str) -> str:
         'nei5 hou2'
     """
     text = _with_plain_tones(_LINE_BREAK.sub("\n", fold(response)))
-    text = _without_remarks(_GLOSS.sub(" ", text))
+    text = _without(_REJECTED, text)
+    text = _without(_REMARK, _GLOSS.sub(" ", text))
     n_single = len(_ONE_BY_ONE.findall(text))
     if n_single > 1 and n_single == len(_TONED_SYLLABLE.findall(text)):
         return ""
@@ -196,13 +197,34 @@ def extract_jyutping(response: str) -> str:
     return " ".join(_chosen(readings).tokens)
 
 
-def _without_remarks(text: str) -> str:
-    """A text without remarks in brackets, unless they have most of its syllables."""
-    rest = _REMARK.sub(" ", text)
+def _without(pattern: re.Pattern[str], text: str) -> str:
+    """A text without remarks, unless they have most of its syllables."""
+    rest = pattern.sub(" ", text)
     n_outside = len(_TONED_SYLLABLE.findall(rest))
     is_half = 2 * n_outside >= len(_TONED_SYLLABLE.findall(text))
     return rest if is_half else text
 
+
+_RUN = r"(?<![a-z1-6])(?<![1-6] )[a-z]++[1-6](?:[ -]?[a-z]++[1-6])*+"
+# A reading that is warned of, or that others use; it follows these words.
+_WARNING = r"""
+(?:[唔不](?:好|要|可以?|能|[應应][該该]?|[會会])|[別别勿])[^a-z0-9。！!\n:,]{0,8}[讀读念唸寫写當当認认][成作做為为]?
+|(?:[唔不][係系是]|[而並并]非)(?:[讀读念唸][成作做]?)?|[唔不][讀读念唸][成作做]?
+|(?:有[啲些]?|[好很不][多少])人(?:[會会]|都)?[誤误]?[讀读念唸寫写][成作做]?
+|[誤误錯错][讀读念唸][成作做為为]?|[讀读念唸][錯错][成做為为]
+|\b(?:(?:do|should|must)(?:\ not|n['’]t)|never|avoid)\ (?:be\ )?
+ (?:confus|mistak|mix|read|pronounc|say|writ)(?:e|ed|ing)?\b[^\d.!?\n:]{0,24}?
+ (?:\ (?:as|with|for|it|like))?
+|\b(?:not|rather\ than|instead\ of|mis(?:read|pronounced)\ as)
+|\b(?:some|many|people|others)(?:\ (?:people|speakers|often|may|might)){0,3}
+ \ (?:say|read|pronounce)(?:\ it|\ this)?(?:\ as)?"""
+_WRONG = r"[(\[]?[❌✗✘✖]|(?:[(\[]|is\ |[係是])\ ?(?:wrong|incorrect|[錯错]|唔[啱對]|不[對对正])"
+# 唔 and 不 of the sentence itself are in its reading.
+_REJECTED = re.compile(
+    rf"""(?:{_WARNING})[\ 「『“"'*`]*+(?!(?:[a-z]++[1-6]\ ?)*(?:m4|bat1)\b){_RUN}(?:,?\ but\b)?
+    |(?m:^)[^\w\n]{{0,8}}[❌✗✘✖][\ :]*+{_RUN}|{_RUN}[」』”"'*`]*+\ ?(?:{_WRONG})""",
+    re.VERBOSE,
+)
 
 # Tones as LaTeX and HTML set them.
 _SUPERSCRIPT = re.compile(
@@ -210,11 +232,17 @@ _SUPERSCRIPT = re.compile(
 )
 _LATEX = re.compile(r"\$|\\[ ,;]|\\(?:text|mathrm)\{|(?<=[1-6])\}")
 _TONE_APART = re.compile(r"(?<![a-z])([a-z]{1,6}) ([1-6])(?![0-9a-z])")
+# What ends a discussion of readings; in the sentence itself, 呢個 has its reading beside it.
+_SETTLING = (
+    r"(?:so |but |and )?(?:here|in this)\b"
+    r"|[而但故]?(?:所以|因此|[呢這这][度裡裏里個个]|本[題题句詞词])[^a-z\n]{0,20}[讀读念唸:]"
+)
 # Statements of a line. A full stop may follow a tone, and what announces the sentence a comma.
 _STATEMENT_END = re.compile(
     r"(?<=[.!?])\s+|(?<=[。！？])|(?:[,;→]|->)\s?"
     r"(?=(?:(?:and|so|therefore|thus|hence|giving),? )*"
-    r"(?:the )?(?:full|whole|complete|entire|putting) |so [a-z ]{2,30}:|所以|[全整成]句)"
+    r"(?:the )?(?:full|whole|complete|entire|putting) |so (?:[a-z ]{2,30}:|the |it |we )|所以|[全整成]句"
+    rf"|{_SETTLING})"
 )
 # Words that are no syllables in a row: prose after the reading. Found only from the start of a gap;
 # otherwise a long gap takes quadratic time.
@@ -248,7 +276,7 @@ _WHOLE = re.compile(
     r"\W*(?:(?:full|whole|complete|entire|final|combined|together|putting|so,?|therefore|answer"
     r"|correct(?:ed|ion)?|revised|fixed|better)\b"
     r"|.{0,12}(?:together|combined|full sentence|complete)|[完整全合最答]|[更修改訂订][正訂订]|正[確确]"
-    r"|.{0,6}(?:全句|整句|成句|完整|合起|最終|最终))"
+    r"|.{0,6}(?:全句|整句|成句|[全整成][個个]?[詞词]|完整|合起|最終|最终)|本[題题句詞词])"
 )
 # One of several tries, of which the last counts.
 _DRAFT = re.compile(
@@ -257,6 +285,7 @@ _DRAFT = re.compile(
 _CORRECTED = re.compile(
     r"\b(?:correct(?:ed|ion)?|revised|fixed|final)\b|[改更修][為为正成]|[應应][該该]?[係系是]"
 )
+_SETTLED = re.compile(rf"\W*(?:so|thus|hence|therefore|{_SETTLING})")
 # Readings of some words only.
 _PARTIAL = re.compile(
     r"\b(?:important|key|main|difficult|hard|tricky|some)\b.{0,12}\bwords?\b"
@@ -266,7 +295,14 @@ _PARTIAL = re.compile(
 _OPEN = re.compile(
     r"\beither\W*\Z"
     r"|\b(?:several|multiple|different|two|three|many) (?:[a-z]+ )?(?:readings|pronunciations)\b"
-    r"|[多幾几兩两三][個个種种]?(?:[讀读][音法]|[發发]音)|多音字"
+    r"|[多幾几兩两三][個个種种]?[^\W\da-z]{0,3}(?:[讀读][音法]|[發发]音)|多音字"
+)
+# A character that may be read in two ways.
+_TWO_WAYS = re.compile(
+    r"(?:\bbe (?:read|pronounced)(?: as)?|可[以]?[讀读念唸][成作做]?)\W*\Z"
+)
+_PAIR = re.compile(
+    r"[a-z]+[1-6]\W*(?:or|and|或者?|又?[同或和]埋?)\W*[a-z]+[1-6](?!\s?[a-z]+[1-6])"
 )
 # A second reading of the sentence in the same line.
 _OR = re.compile(r"\s(?:or|/)\s|\s?或者?\s?")
@@ -347,6 +383,7 @@ def _reading(statement: str, start: int, heading: str, *, is_item: bool) -> _Rea
     """The Jyutping of a statement that has some, up to prose or an explanation."""
     before, rest = statement[:start], statement[start:]
     is_labelled = re.search("[a-z:]|[全整成]句", before) is not None
+    is_labelled |= _SETTLED.match(before) is not None
     label = before if is_labelled else heading
     prose = _PROSE.search(rest)
     ends = (prose, _EXPLANATION.search(rest), _END.search(rest))
@@ -358,12 +395,19 @@ def _reading(statement: str, start: int, heading: str, *, is_item: bool) -> _Rea
     return _Reading(
         tokens,
         is_note=is_beside or _is_note(label, before),
-        is_whole=bool(_WHOLE.match(label) or _CORRECTED.search(label)),
+        is_whole=_is_whole(label, tokens),
         is_list=is_item,
         is_labelled=is_labelled,
         is_draft=_DRAFT.match(label) is not None,
         is_partial=is_open or bool(_PARTIAL.search(label) or _EXAMPLE.search(before)),
     )
+
+
+def _is_whole(label: str, tokens: list[str]) -> bool:
+    """Whether words before a reading say that it is the answer."""
+    # One syllable is of a word of the sentence.
+    is_settled = _SETTLED.match(label) is not None and len(tokens) > 1
+    return is_settled or bool(_WHOLE.match(label) or _CORRECTED.search(label))
 
 
 def _is_note(label: str, before: str) -> bool:
@@ -380,7 +424,8 @@ def _is_foreign(label: str, tokens: list[str]) -> bool:
 def _is_open(before: str, reading: str) -> bool:
     """Whether words announce several readings, and none of them is chosen."""
     is_several = len(_TONED_SYLLABLE.findall(reading)) > 1
-    return is_several and _OPEN.search(before) is not None
+    is_pair = _TWO_WAYS.search(before) and _PAIR.match(reading)
+    return is_several and bool(is_pair or _OPEN.search(before))
 
 
 def _first_of_two(text: str) -> str:

@@ -302,3 +302,48 @@ def test_a_numbered_list_is_one_reading_and_remarks_on_it_are_none() -> None:
         ("可以讀 jam2 caa4，亦可以讀 jam2 caa1，兩個讀法都通行。", ""),
     ]:
         assert extract_jyutping(text) == reading, text
+
+
+def test_a_reading_that_is_warned_of_is_not_the_answer() -> None:
+    reading = "jam1 ngok6"
+    for text in [
+        "「音樂」讀 jam1 ngok6，「樂」唔好讀成 lok6。",
+        "jam1 ngok6，唔讀 jam1 lok6",
+        "唔係 jam1 lok6 ❌\njam1 ngok6 ✅",
+        "✗ jam1 lok6\n✓ jam1 ngok6",
+        "jam1 lok6 (wrong)\njam1 ngok6 (right)",
+        "jam1 ngok6. Don't read 樂 as lok6.",
+        "Not jam1 lok6 but jam1 ngok6.",
+        "It is jam1 ngok6, not jam1 lok6.",
+        "不是 jam1 lok6，而是 jam1 ngok6。",
+        "好多人會讀 jam1 lok6（快樂嗰個樂），但呢度應該讀 jam1 ngok6。",
+        "Some people say jam1 lok6, but the Jyutping is jam1 ngok6.",
+    ]:
+        assert extract_jyutping(text) == reading, text
+    # The sentence itself may say 唔係 or 唔讀.
+    assert extract_jyutping("我唔係 ngo5 m4 hai6") == "ngo5 m4 hai6"
+    assert extract_jyutping("唔好讀 m4 hou2 duk6") == "m4 hou2 duk6"
+    assert extract_jyutping("呢個唔係拼音：nei5 hou2") == "nei5 hou2"
+
+
+def test_what_a_discussion_of_readings_concludes_is_the_answer() -> None:
+    for text in [
+        "「樂」有兩個常見讀音：lok6（快樂）同 ngok6（音樂）。所以成個詞讀 jam1 ngok6。",
+        "「樂」字：快樂讀 lok6，音樂讀 ngok6，樂山讀 ngaau6。本題：jam1 ngok6",
+        "「樂」可讀 lok6 或 ngok6，這裏指音樂，因此讀 jam1 ngok6。",
+        "樂 can be read lok6 or ngok6; here it is jam1 ngok6.",
+        "樂 can be read as lok6 or ngok6, so the word is jam1 ngok6.",
+        "「樂」可以讀 lok6 同 ngok6，呢個詞讀 jam1 ngok6。",
+    ]:
+        assert extract_jyutping(text) == "jam1 ngok6", text
+    assert extract_jyutping("This can be read nei5 hou2 maa3") == "nei5 hou2 maa3"
+    # 呢個 with its reading beside it is part of the sentence.
+    beside = "我 ngo5 鍾意 zung1 ji3，呢個 ni1 go3 人 jan4"
+    assert extract_jyutping(beside) == "ngo5 zung1 ji3 ni1 go3 jan4"
+
+
+def test_a_loop_of_syllables_or_warnings_takes_linear_time() -> None:
+    start = time.process_time()
+    for unit in ("hou2", "not hou2 ", "\n❌", "唔好讀成"):
+        extract_jyutping("nei5 hou2 " + unit * (20_000 // len(unit)))
+    assert time.process_time() - start < 3
