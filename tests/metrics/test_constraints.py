@@ -520,6 +520,18 @@ def test_code_mixing_is_in_a_sentence() -> None:
 # Traps: sound -------------------------------------------------------------------------------------
 
 
+def test_a_word_is_latin_if_all_its_letters_look_latin() -> None:
+    for text, words in [
+        ("俄文「Спасибо」即係多謝", 0),  # п and и are only Cyrillic
+        ("希臘文 Ευχαριστώ 都係", 0),
+        ("用 \u0421\u041e\u0420 寫", 1),  # reads as COP
+        ("個 w\u043erd 混咗", 1),
+    ]:
+        assert holds("latin_words", text, exactly=words), text
+    assert holds("letters", "Спасибо", letter="c", exactly=0)
+    assert holds("latin_percent", "Спасибо", exactly=0)
+
+
 def test_a_character_of_several_readings_fits_with_any() -> None:
     for end in ("teng1", "ting1"):  # 聽 rhymes with 頸 geng2, and with 星 sing1
         assert holds("rhyme", "我聽\n" + {"teng1": "條頸", "ting1": "星星"}[end])

@@ -22,6 +22,8 @@ _LATIN_LOOK_ALIKES = str.maketrans(
     "АВЕЅІЈКМНОРСТУХаеѕіјорсухԁԛԝһΑΒΕΖΗΙΚΜΝΟΡΤΥΧονυαι",
     "ABESIJKMHOPCTYXaesijopcyxdqwhABEZHIKMNOPTYXovuai",
 )
+# Greek and Cyrillic, with Latin. A word is Latin if all its letters may be.
+_WORD_IN_AN_ALPHABET = re.compile(rf"[{LATIN}\u0370-\u052f\u1f00-\u1fff]+")
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`", re.DOTALL)
 _QUOTE_AND_HEADING = re.compile(r"\s*(?:>\s*)*(?:#{1,6}\s+)?")
@@ -82,9 +84,17 @@ def narrow(text: str) -> str:
     Examples:
         >>> narrow("ＯＫ！你好"), narrow("\u0410I")  # with a Cyrillic А
         ('ok!你好', 'ai')
+        >>> narrow("Привет")  # with a Cyrillic е, as it is a Cyrillic word
+        'привет'
     """
     half_width = normalise(text).translate(script.TO_HALF_WIDTH)
-    return half_width.translate(_LATIN_LOOK_ALIKES).lower()
+    return _WORD_IN_AN_ALPHABET.sub(_in_latin, half_width).lower()
+
+
+def _in_latin(word: re.Match[str]) -> str:
+    """Return a word in Latin letters if all its letters look like them."""
+    latin = word[0].translate(_LATIN_LOOK_ALIKES)
+    return latin if WORD.fullmatch(latin) else word[0]
 
 
 def lines_of(text: str) -> list[str]:
