@@ -77,12 +77,14 @@ _LEAST_OTHER = 0.2
 # `variety` is another variety of Chinese; `chinese` is any of the first three.
 _Kind = Literal["cantonese", "written", "variety", "chinese", "latin", "other"]
 
-# cantonesedetect 1.1.2 lacks a "|" here, so it takes the 些 of 些少 for an SWC feature.
+# cantonesedetect 1.1.2 lacks two "|" here, so it takes the 些 of 些少 and the 把 of 把握 for SWC features.
 # It takes the classifier of an umbrella, a voice or a knife for the 把 of Written Chinese (我把遮),
-# and the 是 of 利利是是 for its verb; 話說 opens a story.
+# and the 是 of 利利是是 for its verb; 話說 opens a story. After 咗, 緊 and 住, 把 is a classifier, too.
 SWC_EXCEPTIONS = (
-    "把遮(?![住蓋擋掩陽])|把聲(?!音)|把口|把刀(?![放拿拔收舉丟扔插])|把舵|利利是是|話說|"
-    + Detector.SWC_EXCLUDE_RE.pattern.replace("的起心肝些[", "的起心肝|些[")
+    "(?<=[咗緊])把|(?<=[^不]住)把|把遮(?![住蓋擋掩陽])|把聲(?!音)|把口|把刀(?![放拿拔收舉丟扔插])|把舵|利利是是|話說|"
+    + Detector.SWC_EXCLUDE_RE.pattern.replace("的起心肝些[", "的起心肝|些[").replace(
+        "弄[堂]把[", "弄[堂]|把["
+    )
 )
 _DETECTORS_CHARACTERS = {
     *Detector.CANTO_FEATURE_RE.pattern,
@@ -125,7 +127,8 @@ _CANTONESE = (
     r"|先至|先[會可](?!生)|先得(?=[。，！])|至(?=[得先])|亦都|都[仲幾]|鍾意|鐘意|幾多|幾時|有[無冇]|[去食買睇做完]左|[我你佢]地(?![方區])"
 )
 _WRITTEN = (
-    r"們|很(?!快)|怎|您|給(?!予)|(?<![割禮轉出忍謙退])讓(?![步位路渡利座賽])|還[是有要需會不沒可能]|不[是會對知用該夠]|看[來看到起出見著了一]"
+    # Addressees: 街坊們，
+    r"們(?!$|[，,！：:])|(?<=[我你妳您他她它牠祂咱佢])們|很(?!快)|怎|您|給(?!予)|(?<![割禮轉出忍謙退])讓(?![步位路渡利座賽])|還[是有要需會不沒可能]|不[是會對知用該夠]|看[來看到起出見著了一]"
     r"|[什甚]麼|現在|孩子|一些|許多|總是|才(?=[能會是有可知])|東西(?![方南兩部岸])"
 )
 # A program can put these in place of words of Written Chinese, one by one, so they do not excuse
