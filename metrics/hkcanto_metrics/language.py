@@ -77,7 +77,7 @@ _LEAST_OTHER = 0.2
 # `variety` is another variety of Chinese; `chinese` is any of the first three.
 _Kind = Literal["cantonese", "written", "variety", "chinese", "latin", "other"]
 
-# cantonesedetect 1.1.2 lacks two "|" here, so it takes the 些 of 些少 and the 把 of 把握 for SWC features.
+# cantonesedetect 1.1.2 lacks two "|" here, so it takes the 些 of 些少 and the 把 of 把握 for SWC.
 # It takes the classifier of an umbrella, a voice or a knife for the 把 of Written Chinese (我把遮),
 # and the 是 of 利利是是 for its verb; 話說 opens a story. After 咗, 緊 and 住, 把 is a classifier, too.
 SWC_EXCEPTIONS = (

@@ -76,6 +76,14 @@ _MOST_ALIKE = 0.3
 _LEAST_OWN = 3
 # A text with more of the question and little else is an echo.
 _MOST_QUOTED = 2 / 3
+_MOST_QUOTED_TWICE = 1 / 2
+# In prose, at most 18 % of the clauses break off where a word must follow; and at most half of the
+# lines of an answer with headings only introduce others.
+_SEVERAL_BROKEN = 4
+_MOST_BROKEN = 1 / 3
+_MOST_EMPTY_LINES = 2 / 3
+# A list of ten names, with hardly more than a word after it.
+_MOST_IN_A_LIST = 0.8
 # How a quotation is marked.
 _AS_QUOTATION = 1
 _AS_OPTION = 2
@@ -87,6 +95,23 @@ _OPTION = rf"(?:{_MARK}|(?<![A-Za-z])[A-J](?![A-Za-z]))"
 _NAMED = re.compile(_OPTION)
 _ANNOUNCED = re.compile(rf"{_OPTION}[\s{PARTICLES}]*$")
 _CLAUSE_END = re.compile(rf"[^\w\s{_MARK}]+|\n|(?<=[{HAN}])\s+(?=[{HAN}])")
+# Not quotation marks, colons and hyphens: what follows these completes a clause.
+_PHRASE_END = re.compile(rf"[^\w\s{_MARK}「」『』“”\"：:()（）*-]+|\n")
+_CONJUNCTIONS = "所以|如果|雖然|但係|於是|唔通|而且"
+# Ends in a conjunction, which may be another word behind others; has only conjunctions and a subject
+# or adverb (因為你 is complete); or ends in a preposition or adverb, or in a measure word without a
+# number and noun (買咗個).
+_BROKEN = re.compile(
+    f"(?:因為|{_CONJUNCTIONS}"
+    f"|(?<![{HAN}])(?:{_CONJUNCTIONS}|不過|就算|之後|跟住|結果|點知)+(?:[你我佢]哋?|[就又咪話唔])?"
+    f"|話[你我佢]哋?|[喺將俾畀又就]|先至|[咗過緊嗰][個碗杯套首條件架封份間隻張把支本枝])\\s*$"
+)
+# A heading, a box to tick with hardly a word, a label, or an empty item.
+_EMPTY_LINE = re.compile(
+    r"\s*(?:#{1,6} .*|[-*] \[[ xX]\]\W*\w{,3}|.*[：:][*_\s]*|[-*+•●‧·・]\s*|\d+[.)]\s*)"
+)
+_RULE = re.compile(r"\s*[-*_=]{3,}\s*|\s*")
+_LIST_OF_NAMES = re.compile(f"(?:[{HAN}]{{1,5}}、){{9,}}[{HAN}]{{1,5}}")
 _CHINESE = re.compile(f"[{HAN}]")
 _NOT_CHINESE = re.compile(f"[^{HAN}]+")
 # The most frequent characters of HKCanCor.
@@ -97,7 +122,7 @@ _FREQUENT = re.compile(
 _PARTICLE = re.compile(f"[{PARTICLES}]+")
 _IN_PARENTHESES = re.compile(r"[(（][^()（）\n]*[)）]")
 _POINTS = re.compile(
-    f"(?:滿|高|一百|100|10)分(?![鐘之])|十分(?![{HAN}])|評分|[畀俾加打攞]分|獎勵|(?i:reward|score)"
+    rf"(?:滿|高|一百|100|10)分(?![鐘之])|十分(?![{HAN}])|評分|[畀俾加打攞]分|獎勵|[：:]\s*100[%％]|(?i:reward|score)"
 )
 _ANSWER = re.compile("回答|答案|回覆|回應|廣東話|粵語|口語|書面語")
 _NOT_OWN = re.compile(rf"(?:[^{HAN}]|[{PARTICLES}])+")
@@ -120,7 +145,7 @@ def without_quotations(
     Returns:
         The text without quotations; each quoted option is replaced by a private-use character.
         Nothing if over two thirds quote the question, and fewer than 12 Chinese characters do not
-        (24 if it is quoted twice).
+        (half and 24 if it is quoted twice).
 
     Examples:
         >>> without_quotations("電車嘅花名係叮叮，因為佢響。", "電車嘅花名係咩？", ["叮叮", "纜車"])
@@ -141,10 +166,12 @@ def without_quotations(
         return text
     own = _unquoted(text, marks)
     n_quoted = marks.count(_AS_QUOTATION)
-    if n_quoted <= _MOST_QUOTED * len(text):
-        return own
+    least, most_quoted = _LONG, _MOST_QUOTED
     # Who quotes the question twice says less about it.
-    least = _LONG if n_quoted <= len(question) else 2 * _LONG
+    if n_quoted > len(question):
+        least, most_quoted = 2 * _LONG, _MOST_QUOTED_TWICE
+    if n_quoted <= most_quoted * len(text):
+        return own
     return own if len(_han(own)) >= least else ""
 
 
@@ -229,7 +256,7 @@ def cantonese_share(
         return 0.0
     if len(different - copied) < min(least, _LEAST_OWN):
         return 0.0
-    if is_degenerate(text) or not _is_prose(prose, clauses):
+    if is_degenerate(text) or _is_outline(text) or not _is_prose(prose, clauses):
         return 0.0
     in_use = 1 - _excess(_rare(_han(text)), _MOST_RARE)
     new = 1 - _excess(_repeated(clauses), _MOST_ALIKE)
@@ -265,6 +292,22 @@ def _is_rare(character: str) -> bool:
     big5 = character.encode("big5", errors="ignore")
     gb2312 = character.encode("gb2312", errors="ignore")
     return not (b"\xa4" <= big5 < b"\xc9" or b"\xb0" <= gb2312 < b"\xd8")
+
+
+def _is_outline(text: str) -> bool:
+    """Whether a text has hardly more than headings, names or beginnings of clauses."""
+    lines = [line for line in text.split("\n") if not _RULE.fullmatch(line)]
+    empty_lines = [*filter(_EMPTY_LINE.fullmatch, lines)]
+    if len(lines) >= _SEVERAL_BROKEN and len(empty_lines) > _MOST_EMPTY_LINES * len(
+        lines
+    ):
+        return True
+    listed = sum(map(len, _LIST_OF_NAMES.findall(text)))
+    if listed > _MOST_IN_A_LIST * len(text):
+        return True
+    phrases = [*filter(_CHINESE.search, _PHRASE_END.split(text))]
+    broken = [*filter(_BROKEN.search, phrases)]
+    return len(broken) >= max(_SEVERAL_BROKEN, _MOST_BROKEN * len(phrases))
 
 
 def _is_prose(

@@ -461,6 +461,11 @@ def test_an_echo_of_the_question_earns_nothing_and_a_discussion_of_it_does() -> 
         "咁我就介紹一間我最鍾意去嘅茶餐廳同埋佢有乜嘢好食喇。"
     )
     assert cantonese_reward([echo], question) == [0.0]
+    in_other_order = (
+        "你想知間茶餐廳有乜嘢好食，仲想我介紹一間，因為你最鍾意去嘅茶餐廳。"
+        "即係我介紹一間，又係你最鍾意去嘅茶餐廳同埋佢有乜嘢好食。"
+    )
+    assert cantonese_reward([in_other_order], question) == [0.0]
     answer = "最鍾意去嘅茶餐廳喺我屋企樓下，個西多士炸到金黃色，食落外脆內軟。"
     assert cantonese_reward([answer], question) == [1.0]
 
