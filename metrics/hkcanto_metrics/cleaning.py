@@ -81,10 +81,11 @@ def clean_output(text: str, *, source: str = "", language: str = "") -> Cleaned:
     if source.strip():
         reader = TranslationReader(source.strip(), language)
         refused = reader.has_nothing(kept)
-        text, around, ambiguous = reader.find(kept)
+        response = kept
+        text, around, ambiguous = reader.find(response)
         kept, within = _unwrapped(text.strip(), candidates - removed)
         removed |= around | within
-        refused = refused or reader.refuses(kept)
+        refused |= reader.refuses(kept) or reader.gives_up(response, kept)
     named = tuple(name for name in (*_WRAPPINGS, *_AROUND) if name in removed)
     return Cleaned(kept, named, ambiguous, refused)
 
@@ -176,7 +177,7 @@ _ANSWER_KEYS = {
 _JSON = re.compile(r"^[{\[].*[}\]]$", re.DOTALL | re.MULTILINE)
 _MARKED = re.compile(
     r"\A(?:(?P<mark>\*\*|__|[*_`])(?P<marked>(?:(?!(?P=mark)).)+)(?P=mark)"
-    r"|<(?P<tag>\w+)>(?P<tagged>.*)</(?P=tag)>|(?:#+|[-*•]) (?P<line>[^\n]*))\Z",
+    r"|<(?P<tag>\w+)(?:\s[^<>]*)?>(?P<tagged>.*)</(?P=tag)>|(?:#+|[-*•]) (?P<line>[^\n]*))\Z",
     re.DOTALL,
 )
 

@@ -85,7 +85,15 @@ HEADINGS = (
 )
 ASIDES = {"draft", "notes", "option", "version", "turn"}
 # A kind of text after a translation → the share of the source's length that comes before it.
-TAILS = {"offer": SHORT, "request": SHORT, "comment": HALF}
+TAILS = {
+    "offer": SHORT,
+    "request": SHORT,
+    "comment": HALF,
+    "wish": ENOUGH,
+    "ending": ENOUGH,
+}
+# Tails that any sentence of a source may have → the words that show it.
+_SOURCE_TAILS = {"wish": "wishes", "ending": "ends"}
 # The kinds that may follow a mark or a number.
 _WORDED = {"offer", "simplified", *HEADINGS}
 _MARKS = " 。！!.,，~～*…😊"
@@ -195,6 +203,9 @@ class PieceKinds:
         }
         for kind in [*self.kinds]:
             if any(begins(kind, line) for line in lines):
+                self.kinds.discard(kind)
+        for kind, words in _SOURCE_TAILS.items():
+            if PATTERNS[words].search(self.original.folded):
                 self.kinds.discard(kind)
         opening = _SENTENCE_END.split(self.original.folded, maxsplit=1)[0]
         if PATTERNS["assent"].fullmatch(opening.strip(_MARKS)):
@@ -322,7 +333,8 @@ class PieceKinds:
     def _is_frame(self, kind: str, piece: Piece, share: float, least: float) -> bool:
         """Whether a piece is of a kind that the source lacks, after so much of the translation."""
         # By then, the translation of one line has what the source says itself.
-        is_over = self.n_lines == 1 and share >= ENOUGH and kind in TAILS
+        is_tail = kind in TAILS and kind not in _SOURCE_TAILS
+        is_over = self.n_lines == 1 and share >= ENOUGH and is_tail
         if kind not in self.kinds and not is_over:
             return False
         if least and self.n_lines > 1:

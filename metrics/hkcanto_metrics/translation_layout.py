@@ -119,6 +119,7 @@ class TranslationReader(PieceReader):
         """
         if "quote" in self.kinds:
             text = QUOTE_MARK.sub("", text)
+        text = self._with_headings(text)
         read = text[:CHARACTERS_READ].splitlines(keepends=True)[:LINES_READ]
         pieces = [*self._pieces(read)]
         blocks = self._blocks(pieces)
@@ -181,6 +182,27 @@ class TranslationReader(PieceReader):
         if self.is_question or PATTERNS["missing"].search(source):
             return False
         return PATTERNS["asking"].search(source) is None
+
+    def gives_up(self, response: str, kept: str) -> bool:
+        """Tell whether a response refuses or asks back, and what is kept of it only goes on with it.
+
+        Args:
+            response: The response.
+            kept: What `find` found.
+
+        Examples:
+            >>> offer = "But I can help with another sentence."
+            >>> TranslationReader("He left.", "yue").gives_up(f"I can't translate this. {offer}", offer)
+            True
+        """
+        if begins("offer", kept) or PATTERNS["instead"].match(fold_script(kept[:HEAD])):
+            return self.refuses(response)
+        if self.is_question or PATTERNS["needed"].search(self.original.folded):
+            return False
+        needed = PATTERNS["needed"]
+        is_asked = needed.search(fold_script(kept)) or QUESTION.search(kept)
+        is_asking = QUESTION.search(response) and needed.search(fold_script(response))
+        return bool(is_asked and is_asking)
 
     def has_nothing(self, text: str) -> bool:
         """Tell whether a response begins by saying that there is no text to translate.

@@ -38,6 +38,7 @@ _STATEMENT = re.compile(
     r"[^。！？!?.\n]*(?:[。！？!?…]+[」』”\"）)]*|\.[」』”\"）)]*(?=\s|$)|\.|$)\s*"
     r"|[「『“\"][^」』”\"]+[」』”\"]\s*(?=[、,，/或「『“\"]|or\b|$)"
 )
+_TAG = re.compile(r"<(?P<end>/?)(?P<name>[a-zA-Z]\w*)(?:\s[^<>]*)?>")
 _CLOSING = re.compile(r"\*\*|</\w+>")
 _ENDS_IN_COLON = re.compile(r"[:：][\s*]*$")
 _ENDED = re.compile(r"[。！？!?.…」』”\"*]\s*$")
@@ -45,6 +46,22 @@ _ENDED = re.compile(r"[。！？!?.…」』”\"*]\s*$")
 
 class PieceReader(PieceKinds):
     """How a response is cut into pieces, see `PieceKinds`."""
+
+    def _with_headings(self, text: str) -> str:
+        """A text with a heading for each tag that names a part of a response."""
+        return text if "<" in self.source else _TAG.sub(self._tag_heading, text)
+
+    @staticmethod
+    def _tag_heading(tag: re.Match[str]) -> str:
+        """The heading that says the same as a tag; a tag of something else as it is."""
+        heading = tag["name"].replace("_", " ") + ":"
+        # One letter is a tag of HTML.
+        is_heading = tag["name"][1:] and any(
+            PATTERNS[name].fullmatch(heading) for name in HEADINGS
+        )
+        if not is_heading:
+            return tag[0]
+        return "\n\n" if tag["end"] else f"\n\n{heading}\n"
 
     def _pieces(self, lines: Sequence[str]) -> Iterator[Piece]:
         """Split lines into pieces, with headings and remarks apart."""
@@ -176,6 +193,9 @@ class PieceReader(PieceKinds):
             agreed = PATTERNS["agrees"].match(folded)
             if agreed and not self._has_counterpart(folded[agreed.end() :]):
                 return "label", agreed.end()
+            dashed = PATTERNS["dashed"].match(folded)
+            if dashed and self._may_follow_dash(text[dashed.end() :]):
+                return "label", dashed.end()
         if not self.original.chinese:
             foreign = PATTERNS["foreign"].match(text)
             if foreign:
@@ -188,6 +208,11 @@ class PieceReader(PieceKinds):
     def _has_counterpart(self, after: str) -> bool:
         """Whether the source has a short opening, too, for which the text after one has nothing."""
         return self.is_opened and Part(after).sentences < self.original.sentences
+
+    def _may_follow_dash(self, after: str) -> bool:
+        """Whether a text after a dash may be the whole translation of a source without dashes."""
+        size = Part(after[: 2 * len(self.source) + HEAD]).size
+        return "colon" in self.kinds and size >= COMPLETE * self.original.size
 
     def _head_length(self, folded: str) -> int:
         """Return the length of a head, up to its colon, outside of the translation."""
@@ -277,7 +302,9 @@ class PieceReader(PieceKinds):
         """Whether a sentence in the line of a translation speaks to the user."""
         if self._is_frame("comment", piece, share, 0):
             return self._is_about(piece)
-        return any(self._is_frame(kind, piece, share, 0) for kind in TAILS)
+        return any(
+            self._is_frame(kind, piece, share, 0) for kind in TAILS.keys() - {"ending"}
+        )
 
     def _remark_start(self, text: str) -> int:
         """Where a remark in brackets at the end of a text begins."""

@@ -501,3 +501,75 @@ def test_emoji_and_what_is_corrected_are_no_part_of_a_translation(
 ) -> None:
     cleaned = clean_output(response, source=source, language="yue")
     assert (cleaned.text, cleaned.ambiguous, cleaned.refused) == (text, False, False)
+
+
+@pytest.mark.parametrize(
+    ("source", "language", "layout", "translation"),
+    [
+        (
+            *STINGY[:1],
+            "yue",
+            '<translation lang="yue">{T}</translation>\n<notes>孤寒 = stingy</notes>',
+            "",
+        ),
+        (*STINGY[:1], "yue", '<output id="1">\n{T}\n</output>\n\n<note>孤寒</note>', ""),
+        (*STINGY[:1], "yue", '<p lang="yue">{T}</p>', ""),
+        ("他昨天沒來。", "yue", "<zh>他昨天沒來。</zh>\n<yue>{T}</yue>", "佢琴日冇嚟。"),
+        ("佢琴日冇嚟。", "en", "<yue>佢琴日冇嚟。</yue><en>{T}</en>", "He didn't come yesterday."),
+        ("佢琴日冇嚟。", "en", "Here you go — {T}", "He didn't come yesterday."),
+        ("佢琴日冇嚟。", "en", "Sure! Here it is - {T}", "He didn't come yesterday."),
+        ("He didn't come.", "yue", "好嘅——{T}", "佢冇嚟。"),
+        ("He didn't come.", "yue", "譯文如下——\n{T}\n——以上。", "佢冇嚟。"),
+        ("He didn't come.", "yue", "{T}\n（完）", "佢冇嚟。"),
+        ("He didn't come.", "yue", "{T}\n\n— End of translation —", "佢冇嚟。"),
+        ("He didn't come.", "yue", "{T}\n祝您生活愉快！", "佢冇嚟。"),
+        ("佢琴日冇嚟。", "en", "{T} Have a nice day!", "He didn't come yesterday."),
+        ("佢琴日冇嚟。", "en", "{T}\n\nThank you for using this.", "He didn't come."),
+        ("佢琴日冇嚟。", "en", "En: {T}\nYue: 佢琴日冇嚟。\nZh: 他昨天没来。", "He didn't come."),
+        ("佢琴日冇嚟。", "en", "- YUE: 佢琴日冇嚟。\n- EN: {T}", "He didn't come yesterday."),
+        ("佢琴日冇嚟。", "en", "Phrase: 佢琴日冇嚟。\nTone: casual\nFinal → {T}", "He didn't come."),
+        ("He didn't come.", "yue", "語域：口語\n直譯：他沒有來到。\n最終：{T}", "佢冇嚟。"),
+        ("Sure, I will come.", "yue", "{T}", "當然——我會嚟。"),
+        ("Here you go, sir.", "yue", "{T}", "畀你——先生。"),
+        ("Thank you. Have a nice day!", "yue", "{T}", "多謝。\n祝你有愉快嘅一日！"),
+        ("帶埋筆。以上。", "en", "{T}", "Bring pens.\nThe end."),
+        ("Type <en> here.", "yue", "{T}", "喺呢度打 <en>。"),
+    ],
+)  # fmt: skip
+def test_tags_dashes_wishes_and_fields_are_no_part_of_a_translation(
+    source: str, language: str, layout: str, translation: str
+) -> None:
+    translation = translation or STINGY[1]
+    cleaned = clean_output(
+        layout.format(T=translation), source=source, language=language
+    )
+    assert (cleaned.text, cleaned.ambiguous, cleaned.refused) == (
+        translation,
+        False,
+        False,
+    )
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "抱歉，呢句有問題，恕我無法翻譯。如果你想改寫，我樂意提供協助。",
+        "I can't translate this because it is insulting. If you like, I can help.",
+        "對唔住，我唔可以翻譯呢句，因為有攻擊性。不過我可以幫你寫一句禮貌嘅說話。",
+        "I'm not able to translate that.\n\nHowever, I would be glad to help you talk to him.",
+        "Could you tell me who he is? I need to know that before I can translate the sentence.",
+        "請問呢句喺邊度見到？我要知道先可以翻譯。",
+        "请问这句话出自哪里？我需要知道才能翻译。",
+    ],
+)
+def test_a_refusal_with_an_offer_is_no_translation(response: str) -> None:
+    assert clean_output(response, source=STINGY[0], language="yue").refused
+
+
+def test_a_translation_that_offers_or_asks_itself_is_no_refusal() -> None:
+    for source, translation in [
+        ("If you like, I can help.", "如果你想，我可以幫手。"),
+        ("I need to know before I can translate it. Is it old?", "我要知道先可以翻譯。係咪舊嘅？"),
+        ("Could you tell me who he is?", "可唔可以話我知佢係邊個？"),
+    ]:  # fmt: skip
+        assert not clean_output(translation, source=source, language="yue").refused
