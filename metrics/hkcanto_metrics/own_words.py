@@ -108,9 +108,9 @@ _BROKEN = re.compile(
 )
 # A heading, a box to tick with hardly a word, a label, or an empty item.
 _EMPTY_LINE = re.compile(
-    r"\s*(?:#{1,6} .*|[-*] \[[ xX]\]\W*\w{,3}|.*[：:][*_\s]*|[-*+•●‧·・]\s*|\d+[.)]\s*)"
+    r"(?:#{1,6} .*|[-*] \[[ xX]\]\W*\w{,3}|.*[：:][*_\s]*|[-*+•●‧·・]|\d+[.)])"
 )
-_RULE = re.compile(r"\s*[-*_=]{3,}\s*|\s*")
+_RULE = re.compile("[-*_=]{3,}|")
 _LIST_OF_NAMES = re.compile(f"(?:[{HAN}]{{1,5}}、){{9,}}[{HAN}]{{1,5}}")
 _CHINESE = re.compile(f"[{HAN}]")
 _NOT_CHINESE = re.compile(f"[^{HAN}]+")
@@ -296,7 +296,8 @@ def _is_rare(character: str) -> bool:
 
 def _is_outline(text: str) -> bool:
     """Whether a text has hardly more than headings, names or beginnings of clauses."""
-    lines = [line for line in text.split("\n") if not _RULE.fullmatch(line)]
+    lines = [*map(str.strip, text.split("\n"))]
+    lines = [line for line in lines if not _RULE.fullmatch(line)]
     empty_lines = [*filter(_EMPTY_LINE.fullmatch, lines)]
     if len(lines) >= _SEVERAL_BROKEN and len(empty_lines) > _MOST_EMPTY_LINES * len(
         lines
