@@ -128,9 +128,9 @@ _OLD_LABEL = re.compile(
     rf"{_CODE_PATTERN}(?=,? *(?:to\b|改|变|转|更正))",
     re.IGNORECASE,
 )
-_BETWEEN_LABELS = (
-    r"\s*(?:[/／|｜,，、]|\b(?:or|and)\b|或者?|還是|还是|定係|定|同埋|同|和)\s*"
-)
+_JOIN = r"[/／|｜,，、]|\b(?:or|and)\b|或者?|還是|还是|定係|定|同埋|同|和"
+# A space belongs to the join before it: two ways to read it, in a run of joins, take forever.
+_BETWEEN_LABELS = rf"\s*(?:(?:{_JOIN})\s*)+"
 
 _OR_AFTER_LABEL = re.compile(
     rf"(?:{_CODE_PATTERN} *(?:,? *\b(?:n?or)\b|或者?) *)+\Z", re.I
@@ -139,7 +139,42 @@ _OR_AFTER_LABEL = re.compile(
 # "Nothing positive or negative about it" gives neither label.
 _NONE_OF = re.compile(
     rf"(?:\b(?:nothing|neither|no)\b|[既都]?(?:[冇没無无]有?)(?:[乜什甚]么?|任何)?) *{_CODE_PATTERN}"
-    rf"(?:(?:{_BETWEEN_LABELS}|,? *(?:nor|and nothing|and no|也?[没冇無无]有?|也不))+ *{_CODE_PATTERN})+",
+    rf"(?:\s*(?:(?:nor|and nothing|and no|也?[没冇無无]有?|也不|{_JOIN})\s*)+{_CODE_PATTERN})+",
+    re.IGNORECASE,
+)
+
+# Labels that are called wrong in other words than a negation: "X and Y are out", 「唔關X事」.
+_LISTED_LABELS = rf"{_CODE_PATTERN}(?:{_BETWEEN_LABELS}{_CODE_PATTERN})*"
+_REJECTION = re.compile(
+    rf"{_LISTED_LABELS}[\"'”’」 ]*(?:\b(?:(?:can|could|should|must) (?:both |all )?be|is|are)"
+    r" (?:both |all |also |therefore |thus |clearly )?"
+    r"(?:(?:ruled )?out|excluded|eliminated|irrelevant|inapplicable|not applicable)"
+    r"|\b(?:do|does)(?:n['’]t| not) (?:really )?(?:apply|fit|hold|match|work)"
+    r"|[都亦也就]?(?:可以?|要|應該?|应该?)?(?:被|先)?(?:排除|剔除|[唔不]適用|[唔不]适用))"
+    r"(?= here\b|\s*(?:[,，.。;；!！\n]|\Z))"
+    rf"|[唔不][關关]\s*{_LISTED_LABELS}\s*[嘅的]?事"
+    rf"|[同與与和跟]\s*{_LISTED_LABELS}\s*(?:[都亦也]|完全|絕對|绝对|並|并)*"
+    r"(?:[無无]|[冇沒没]有?)(?:任何|乜嘢?|[什甚]麼|什么)?[關关]"
+    r"|(?:排除[咗了]?|\b(?:nothing to do with|rul(?:e|es|ed|ing) out)(?: the)?)[\"'“‘「 ]*"
+    rf"{_LISTED_LABELS}",
+    re.IGNORECASE,
+)
+# A line or field with the answer, and one with its reason, which may name other labels.
+_LABELLED_ANSWER = (
+    r"(?:\A|[\n{])[^\w\n]{,9}(?:[a-z]+ )?(?:label|sentiment|category|class(?:ification)?|answer|verdict"
+    r"|stance|topic|polarity|prediction|relation|tone|result|output|标[签记注]|类[别型]|[分归]类"
+    r"|答案|情[感绪]|立场|判[断定]|结[果论]|主题|态度|倾向|极性|关系)(?:结果|标签)?[^\w\n:=]{,5}[:=]"
+    rf"\W{{,9}}{_CODE_PATTERN}"
+)
+_ANSWER_WITH_REASON = re.compile(
+    rf"{_LABELLED_ANSWER}[^\w\n]{{,9}}[\n,;.。]\W{{,9}}"
+    r"(?:(?:(?:short|brief|my|the) )?(?:reason(?:ing|s)?|explanations?|rationale|justification"
+    r"|why|because|analysis|evidence|comments?|notes?)\b|理[由据]|原因|解[释析说]|因为|分析"
+    r"|说明|[依根]据|备[注考]|点解|思路)[^\w\n]{,5}[:=]",
+    re.IGNORECASE,
+)
+_TAKEN_BACK = re.compile(
+    r"\b(?:wait|actually,|sorry|correction|my mistake|on second thought)\b|等等|更正|我?[搞看睇]错",
     re.IGNORECASE,
 )
 
@@ -217,10 +252,16 @@ def _read(
 def _coded(answer: str, labels: Mapping[str, Sequence[str]]) -> str:
     """An answer with codes for the labels, without old labels and lists of all of them."""
     coder = _coder(tuple((name, *words) for name, words in labels.items()))
-    coded = coder(answer)
+    coded = _REJECTION.sub(_as_denial, coder(answer))
     if len(labels) == 2:
         coded = _without_denials(coded)
     return _without_lists(_OLD_LABEL.sub(r"\1", coded), len(labels))
+
+
+def _as_denial(rejection: re.Match[str]) -> str:
+    """Words that reject labels, as a negation before each of them."""
+    labels = re.findall(_CODE_PATTERN, rejection[0])
+    return "".join(f" not {_CODE.format(label)}," for label in labels)
 
 
 def _read_one(
@@ -242,6 +283,8 @@ def _read_several(coded: str, names: Sequence[str]) -> LabelReading:
     if _UNCHOSEN.search(coded):
         return LabelReading(None, "none: several")
     settled = _likeliest(coded)
+    if settled is None:
+        settled = _label_with_reason(coded)
     if settled is None:
         settled = _first_sentence(coded)
     if settled is None:
@@ -340,6 +383,16 @@ def _first_sentence(coded: str) -> int | None:
     if any(re.fullmatch(rf"\W*{_CODE_PATTERN}\W*", text) for text in below):
         return None
     return int(first[1])
+
+
+def _label_with_reason(coded: str) -> int | None:
+    """Return the label of a labelled answer above its labelled reason: "Label: X⏎Reason: not Y"."""
+    text = fold_script(coded.translate(TO_HALF_WIDTH))
+    answer = _ANSWER_WITH_REASON.search(text)
+    if not answer or _TAKEN_BACK.search(text, answer.end()):
+        return None
+    given = {*re.findall(_LABELLED_ANSWER, text, re.IGNORECASE)}
+    return int(answer[1]) if len(given) == 1 else None
 
 
 def _read_auxiliary(answer: str, names: Sequence[str]) -> LabelReading:
@@ -542,7 +595,5 @@ def _without_lists(
         labels = {*re.findall(_CODE_PATTERN, match[0])}
         return match[0] if len(labels) < count else " "
 
-    several = (
-        rf"{_CODE_PATTERN}(?:(?:{_BETWEEN_LABELS})+{_CODE_PATTERN}){{{count - 1}}}"
-    )
+    several = rf"{_CODE_PATTERN}(?:{_BETWEEN_LABELS}{_CODE_PATTERN}){{{count - 1}}}"
     return re.sub(several, kept, coded, flags=re.IGNORECASE)

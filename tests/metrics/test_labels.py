@@ -119,6 +119,7 @@ def test_a_loop_is_read_in_time() -> None:
     start = process_time()
     for label in ["正面", "唔", "not ", "positive, ", "zz0zz "]:
         read_label(label * 20_000, SENTIMENT)
+    read_label("positive" + " ," * 60 + " so negative", SENTIMENT)
     assert process_time() - start < 30  # seconds; a pattern that backtracks takes hours
 
 
@@ -257,3 +258,55 @@ def test_a_json_object_has_the_label_in_one_member() -> None:
     text = '{"id": 0, "label": "joy", "alternatives": ["anger", "fear"]}'
     labels: dict[str, list[str]] = {"joy": [], "anger": [], "fear": []}
     assert read_label(clean_output(text).text, labels).label == "joy"
+
+
+@pytest.mark.parametrize(
+    ("response", "label"),
+    [
+        ("Label: 正面\nReason: 「趕」單獨睇係負面，但係講者話值得。", "正面"),
+        (
+            "Sentiment: Positive\nExplanation: Slow sounds negative, but it's praise.",
+            "正面",
+        ),
+        ("**分類結果：** 負面\n**理由：** 「真係好」係正面，但係反話。", "負面"),
+        ("標籤：中立\n\n原因：有正面亦有負面。", "中性"),
+        ('{"label": "負面", "reason": "雖然開頭係正面，但係話唔會再去"}', "負面"),
+        ("Text: negative words.\nLabel: positive\nReason: negative is a joke.", "正面"),
+        ("原因：開頭係正面。\n標籤：負面", "負面"),
+        ("Label: positive\nReason: nice.\nLabel: negative", None),
+        ("Label: positive or negative\nReason: both.", None),
+    ],
+)
+def test_a_labelled_reason_names_other_labels(response: str, label: str | None) -> None:
+    assert read_label(response, SENTIMENT).label == label
+
+
+TOPICS = {"財經": ["finance"], "體育": ["sports"], "政治": ["politics"]}
+
+
+@pytest.mark.parametrize(
+    ("response", "label"),
+    [
+        ("唔係體育，亦唔關政治事。", "財經"),
+        ("呢篇同體育、政治都無關。", "財經"),
+        ("Sports and politics are out.", "財經"),
+        ("亦與政治無關。", None),
+        ("和政治没有任何关系。", None),
+        ("體育可以排除。", None),
+        ('"Politics" is out.', None),
+        ("It has nothing to do with sports.", None),
+        ("Sports doesn't apply here.", None),
+        ("政治新聞，同體育無關。", "政治"),
+        ("Politics is irrelevant; it's about finance.", "財經"),
+        ("Sports is out today", "體育"),
+    ],
+)
+def test_labels_that_are_rejected_in_other_words(
+    response: str, label: str | None
+) -> None:
+    assert read_label(response, TOPICS).label == label
+
+
+def test_of_two_labels_the_one_that_is_not_out() -> None:
+    labels = {"ham": [], "spam": []}
+    assert read_label("Ham is out.", labels).label == "spam"
