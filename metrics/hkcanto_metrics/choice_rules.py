@@ -6,6 +6,7 @@ decision, or `None` to leave it to the next rule.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -229,6 +230,44 @@ def marked_one(view: Statements) -> Decision | None:
             mention = next(m for m in view.mentions if letter in m.letters)
             return Decision(frozenset(letter), "affirmed", mention)
     return None
+
+
+def one_called_right(view: Statements) -> Decision | None:
+    """The response is a list of all options, and only one of them is called right there.
+
+    Examples:
+        A⏎B⏎C ← correct⏎D → C
+        A. 大嶼山⏎B. 南丫島⏎C. 長洲（正確）⏎D. 坪洲 → C
+        A⏎B⏎C ← wrong⏎D → none
+    """
+    items = [*SAYS["option_line"].finditer(view.text)]
+    texts = view.shown.texts
+    lines = [*filter(str.strip, view.text.split("\n"))]
+    if [item["letter"] for item in items] != sorted(texts) or len(lines) > len(items):
+        return None
+    remarks = [
+        item["rest"].lower().replace(texts[item["letter"]], "") for item in items
+    ]
+    said = [remark.strip(AROUND + "<←-()[]") for remark in remarks]
+    right = [item for item, words in zip(items, said, strict=True) if _is_right(words)]
+    is_plain = said.count("") >= len(items) - max(1, len(right))
+    if not is_plain or SAYS["truth"].search(view.shown.denied):
+        return None
+    if len(right) != 1:
+        return unread("several")
+    return _decision_at(right[0])
+
+
+def _is_right(words: str) -> bool:
+    """Whether the words beside an option only call it right."""
+    return bool(SAYS["verdict"].fullmatch(words))
+
+
+def _decision_at(item: re.Match[str]) -> Decision:
+    """The decision for the option whose letter a line has."""
+    letters = frozenset(item["letter"])
+    place = Mention(letters, item.start("letter"), item.end("letter"))
+    return Decision(letters, "affirmed", place)
 
 
 def _item_marks(view: Statements) -> dict[str, str]:
@@ -836,6 +875,7 @@ def _is_telling(
 
 LETTER_RULES: tuple[LetterRule, ...] = (
     marked_one,
+    one_called_right,
     likeliest,
     first_line,
     every_one,

@@ -371,7 +371,7 @@ def stated_set(view: Statements) -> Decision | None:
     last = firmest(view, decisions)
     begin = _beginning(view, decisions, last)
     letters, end = _joined_to(view, begin)
-    if _is_miscounted(view, begin, letters):
+    if _is_miscounted(view, begin, letters) or _is_only_shown(view, begin):
         return unread("undecided")
     if SAYS["others"].search(view.text, last.end):
         return unread("undecided")
@@ -387,6 +387,14 @@ def _beginning(view: Statements, decisions: list[Mention], last: Mention) -> Men
         if first.start < rejected.start < last.start:
             return last
     return first
+
+
+def _is_only_shown(view: Statements, begin: Mention) -> bool:
+    """Whether options are shown below an answer that is missing: "Answer: none⏎Options: A, B"."""
+    before = view.text[: begin.sentence[0]]
+    lead = view.text[begin.sentence[0] : begin.start]
+    is_missing = SAYS["no_answer_given"].search(before)
+    return bool(is_missing and SAYS["shows_options"].search(lead))
 
 
 def _is_miscounted(view: Statements, begin: Mention, letters: frozenset[str]) -> bool:

@@ -435,17 +435,30 @@ def questioned(words: Words) -> int | None:
 
     Examples:
         長洲嗎 → none
+        B啱嗎？唔啱。 → none
         Is it B? → none
     """
     if not SAYS["asked"].match(words.rest) or words.view.is_glued_at(words.mention):
         return None
-    reply = words.view.text[words.mention.end : words.mention.end + 20]
-    if "?" in words.rest and SAYS["refuted"].match(reply):
-        return REFUTED
-    if "?" in words.rest and SAYS["affirmed"].match(reply):
-        return AFFIRMED
+    stance = _replied(words) if "?" in words.rest else None
+    if stance is not None:
+        return stance
     is_last = not words.view.text[words.mention.end :].strip(" )?")
     return None if is_last and SAYS["firm"].search(words.lead) else IGNORED
+
+
+def _replied(words: Words) -> int | None:
+    """The stance of the reply to a question about an option: 「BD啱嗎？唔啱。」."""
+    _, _, after = words.view.text[words.mention.end :].partition("?")
+    reply = SAYS["reply"].match(after)
+    if reply:
+        return REFUTED if reply["no"] else AFFIRMED
+    if words.rest.strip(" )") != "?":
+        return None
+    near = words.view.text[words.mention.end : words.mention.end + 20]
+    if SAYS["refuted"].match(near):
+        return REFUTED
+    return AFFIRMED if SAYS["affirmed"].match(near) else None
 
 
 def not_own(words: Words) -> int | None:
@@ -455,10 +468,13 @@ def not_own(words: Words) -> int | None:
 
     Examples:
         好多人以為係 B，其實係 C。 → C
+        你話揀 B，我唔同意，係 C。 → C
         If the bridge counted, the answer would be B. → none
     """
     if words.mention.lettered and SAYS["ticks"].match(words.after.lstrip(" )")):
         return None  # Let me check: A ✗
+    if SAYS["disagreed"].match(words.view.text, words.mention.end):
+        return IGNORED
     own = SAYS["contrast"].split(words.lead)[-1]
     if SAYS["that_is"].search(words.lead) and not words.is_closed:
         own = words.lead  # 佢話搭的士,即是的士貴
@@ -589,7 +605,7 @@ def concluded(words: Words) -> int | None:
         That leaves C. → C
     """
     near = words.lead[-90:]
-    if _has_like_line(words):
+    if _has_like_line(words) or SAYS["before_walk"].search(near):
         return None
     is_only = SAYS["only"].search(near) and not SAYS["refuted"].match(words.after)
     is_closing = words.is_closed and (
@@ -600,7 +616,7 @@ def concluded(words: Words) -> int | None:
 
 
 def _has_like_line(words: Words) -> bool:
-    """Whether other lines have other options below such labels: 「面：6⏎角：8⏎邊：12」."""
+    """Whether others have such a label, too: 「面：6⏎角：8⏎邊：12」, "Second: A. Third: B."."""
     if not _line_label(words.view, words.mention):
         return False
     return any(
@@ -610,8 +626,9 @@ def _has_like_line(words: Words) -> bool:
 
 
 def _line_label(view: Statements, mention: Mention) -> str:
-    """The label in a line right before an option, unless it announces the answer."""
-    lead = view.text[view.line_start(mention) : mention.start].strip(" (")
+    """The label in a line or sentence right before an option, unless it announces the answer."""
+    start = max(view.line_start(mention), view.sentence_start(mention.start))
+    lead = view.text[start : mention.start].strip(" (")
     is_label = lead.endswith(":") and lead.count(":") == 1 and len(lead) < _LINE
     return "" if not is_label or SAYS["verdict_label"].search(lead) else lead
 
@@ -660,6 +677,7 @@ def dismissed(words: Words) -> int | None:
 
     Examples:
         C係第二細，所以唔啱。 → none
+        C睇落細，其實大，係陷阱。 → none
         A is the largest, so it is out. B is in the south, so it is out. D is near, so it is out. → C
     """
     if words.view.shown.denied or not SAYS["dismissed"].match(words.rest):
@@ -773,6 +791,8 @@ def likened(words: Words) -> int | None:
         The examiners are after 長洲. 坪洲 is a trap. → C
     """
     near = words.clause[-60:]
+    if SAYS["before_walk"].search(near):
+        return None
     start = words.mention.end
     end = start + len(SAYS["comma"].split(words.rest)[0])
     is_cleft = words.rest[:5] in (" that", " who ")

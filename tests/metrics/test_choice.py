@@ -1538,3 +1538,39 @@ def test_the_rest_is_rejected_ordered_or_explained(
     options: dict[str, str], question: str, response: str, letter: str | None
 ) -> None:
     assert extract_choice(response, options, question) == letter
+
+
+COLOURS = {"A": "Purple", "B": "Orange", "C": "Green", "D": "Brown"}
+COINS = {"A": "人民幣", "B": "港元", "C": "台幣", "D": "澳門元"}
+
+
+@pytest.mark.parametrize(
+    ("options", "response", "letter"),
+    [
+        # A list in which one line alone is marked.
+        (COLOURS, "A\nB\nC ← correct\nD", "C"),
+        (COLOURS, "- A\n- B\n- C (correct answer)\n- D", "C"),
+        (COINS, "A 人民幣\nB 港元 ← 正確\nC 台幣\nD 澳門元", "B"),
+        (COLOURS, "A\nB\nC ← wrong\nD", None),
+        (COLOURS, "A ← correct\nB\nC\nD ← correct", None),
+        # Places behind the answer.
+        (COLOURS, "Runner-up: A. Third: B. Last: D.", None),
+        (COINS, "第二：A。第三：B。最後：D。", None),
+        # What somebody else chose.
+        (COINS, "你啱啱揀 A，但我唔同意，香港用嘅係港元嚟。", "B"),
+        (COLOURS, "You picked Purple. I disagree: it is C.", "C"),
+        (COINS, "你说选A，我不同意。", None),
+        # A trap.
+        (COINS, "B 睇落似，其實係外地用嘅，係陷阱。A 貴、C 平。", None),
+        (COINS, "A是干扰项。B 新，C 旧。", None),
+        # A walk through the options that breaks off.
+        (COINS, "睇下每個選項：選項A人民幣，選項B港元，選項C台幣。要判斷", None),
+        (COLOURS, "The options: option A is Purple, B is Orange. To decide", None),
+        # A question and its reply.
+        (COINS, "A啱嗎？唔啱。咁B呢？啱。", "B"),
+    ],
+)
+def test_what_is_not_the_writers_own_answer(
+    options: dict[str, str], response: str, letter: str | None
+) -> None:
+    assert extract_choice(response, options) == letter

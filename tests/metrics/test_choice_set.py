@@ -265,3 +265,26 @@ def test_the_rest_and_each_verdict_are_read(
 ) -> None:
     question = "Which of these have at least one beach?"
     assert extract_choice_set(response, options, question) == letters
+
+
+WORDS = {"A": "beginning", "B": "untill", "C": "weird", "D": "wich"}
+
+
+@pytest.mark.parametrize(
+    ("response", "letters"),
+    [
+        ("Answer: none\nOptions: A, B, C, D", None),
+        ("Selected: (none). Choices: A, B, C and D.", None),
+        ("No response given. The options were A, B and C.", None),
+        ("未作答。選項：A、B、C、D。", None),
+        ("選項：A、C", "AC"),
+        ("BD對嗎？\n答：不對。\n那AC呢？\n答：這才對。", "AC"),
+        ("B and D? No. A and C? Correct.", "AC"),
+        ("AB啱嗎？唔啱。咁CD呢？都唔啱。", None),
+        ("B 多咗個 l，D 少咗個 h。淨返嗰兩個全部都係啱嘅。", "AC"),
+    ],
+)
+def test_options_that_are_shown_asked_about_or_left(
+    response: str, letters: str | None
+) -> None:
+    assert extract_choice_set(response, WORDS) == letters
