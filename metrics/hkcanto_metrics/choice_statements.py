@@ -791,7 +791,8 @@ def likened(words: Words) -> int | None:
         The examiners are after 長洲. 坪洲 is a trap. → C
     """
     near = words.clause[-60:]
-    if SAYS["before_walk"].search(near):
+    is_label = words.mention.lettered and _has_like_line(words)
+    if is_label or SAYS["before_walk"].search(near):
         return None
     start = words.mention.end
     end = start + len(SAYS["comma"].split(words.rest)[0])

@@ -81,6 +81,9 @@ def read_number(
     answer = _without_question(answer, question)
     answer = _without_repeat(answer, question)
     answer = _without_unit(answer, question)
+    answer = _without_percentages(answer, question)
+    if _interviews_itself(answer):
+        return NumberReading(None, "none: several")
     reason = "none: no number"
     for start, end in _parts(answer):
         part = Part(answer, start, end, asked)
@@ -168,7 +171,13 @@ def equal_numbers(
 
 def _folded(text: str) -> str:
     """Normalise signs, script and decoration, keeping the length."""
-    return without_decoration(plain_signs(text))
+    plain = SAYS["bracketed"].sub(_with_colon, plain_signs(text))
+    return without_decoration(plain)
+
+
+def _with_colon(label: re.Match[str]) -> str:
+    """A label in brackets at the start of a line, with a colon: 【合計】88."""
+    return f"{label[0][:-1]}:"
 
 
 def _reading(
@@ -214,6 +223,31 @@ def _without_unit(
     )
 
 
+def _without_percentages(text: str, question: str) -> str:
+    """Blank out percentages that say a share again: to "what probability?", 1/2 = 0.5 = 50%."""
+    if not SAYS["asks_fraction"].search(question.replace("\n", " ")):
+        return text
+    parts: list[str] = []
+    end = 0
+    for share, number in pairwise(SAYS["number"].finditer(text)):
+        if not _is_percentage_of(share, number, text):
+            continue
+        parts.append(text[end : share.end()])
+        end = number.end() + 1
+        parts.append("\t" * (end - share.end()))
+    return "".join([*parts, text[end:]])
+
+
+def _is_percentage_of(share: re.Match[str], number: re.Match[str], text: str) -> bool:
+    """Whether a number after a share, an equals sign and perhaps a bracket is its percentage."""
+    if text[number.end() : number.end() + 1] != "%":
+        return False
+    between = text[share.end() : number.start()].strip(" \t")
+    of_share = value_of(share)
+    is_same = of_share is not None and of_share * 100 == value_of(number)
+    return is_same and between in ("=", "(", ",", "or", "或", "即")
+
+
 def _asks_another(
     text: str,
     asked: Asked,
@@ -227,6 +261,12 @@ def _asks_another(
         return False
     numbers = [match for match in SAYS["number"].finditer(line) if match[0].isdigit()]
     return not {*map(value_of, numbers)} <= asked.given
+
+
+def _interviews_itself(text: str) -> bool:
+    """Whether a response begins with a question without numbers, and goes on to others."""
+    questions = [*SAYS["own_question"].finditer(text)]
+    return len(questions) > 1 and not text[: questions[0].start()].strip()
 
 
 def _without_question(

@@ -1282,3 +1282,25 @@ def test_a_rule_reads_its_examples(
         others = tuple(other for other in CLOSING_RULES if other is not rule)
         monkeypatch.setattr(number_closings, "CLOSING_RULES", others)
         assert values() != expected
+
+
+@pytest.mark.parametrize(
+    ("question", "response", "number"),
+    [
+        # A label in brackets names what is asked for.
+        ("爸爸歲數係個仔嘅 4 倍，個仔幾歲？", "【個仔】10\n【爸爸】40", 10),
+        ("爸爸歲數係個仔嘅 4 倍，爸爸幾歲？", "【爸爸】40\n【個仔】10", 40),
+        # One share in several forms.
+        ("What is the probability of red?", "P = 1/4 = 0.25 = 25%", Fraction(1, 4)),
+        ("抽到紅波嘅機率係幾多？", "機率 = 2/8 = 0.25 = 25%。", Fraction(1, 4)),
+        ("抽到紅波嘅機率係百分之幾？", "2/8 = 0.25 = 25%。", 25),
+        ("What percent is red?", "2/8 = 1/4 = 25%", 25),
+        # A response that puts several questions to itself.
+        ("Divide 17 by 5: what remains?", "Q: Quotient?\nA: 3\nQ: Rest?\nA: 2", None),
+        ("17 除以 5 嘅商係幾多？", "問：商？\n答：3\n問：餘數？\n答：2", None),
+    ],
+)
+def test_labels_in_brackets_shares_and_own_questions(
+    question: str, response: str, number: Fraction | int | None
+) -> None:
+    assert extract_number(response, question) == number
