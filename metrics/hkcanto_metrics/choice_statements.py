@@ -791,7 +791,7 @@ def likened(words: Words) -> int | None:
         The examiners are after 長洲. 坪洲 is a trap. → C
     """
     near = words.clause[-60:]
-    is_label = words.mention.lettered and _has_like_line(words)
+    is_label = not words.mention.spelled and _has_like_line(words)
     if is_label or SAYS["before_walk"].search(near):
         return None
     start = words.mention.end
