@@ -269,7 +269,9 @@ _ALSO_READ = re.compile("(?:[又亦也可另][以]?|[單单][獨独])[讀读念]
 _EXAMPLE = re.compile(r"(?:例如|譬如|\bfor example|\bsuch as|\be\.g\.)\W*\Z")
 # Two readings, and neither is chosen.
 _UNCHOSEN = re.compile(
-    r"(?:[兩两]|都)[個个種种]?(?:[讀读]法|[讀读]音|[發发]音)?[^。\n]{0,6}(?:都|皆|均)?(?:通行|得|可以|啱|對|对|接受)(?=[，,。!！\n]|\Z)"
+    r"(?:[兩两][個个種种]?(?:[讀读][法音]?|[發发]音)[^。\n]{0,6}"
+    r"|[1-6][^\w。\n]{0,3}(?:[兩两][個个種种])?都)"
+    r"(?:都|皆|均)?[係系是]?(?:通行|得|可以|啱|對|对|接受)(?=[，,。!！\n]|\Z)"
     r"|\bboth (?:readings|pronunciations) (?:are|work)"
 )
 _WHOLE = re.compile(

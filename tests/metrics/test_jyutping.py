@@ -337,6 +337,9 @@ def test_what_a_discussion_of_readings_concludes_is_the_answer() -> None:
     ]:
         assert extract_jyutping(text) == "jam1 ngok6", text
     assert extract_jyutping("This can be read nei5 hou2 maa3") == "nei5 hou2 maa3"
+    # A sentence may have 都 … 得 or 兩個 … 都得 itself.
+    for sentence in ("朋友都話我好唱得，", "我哋兩個去都得。"):
+        assert extract_jyutping(f"{sentence} nei5 hou2 maa3") == "nei5 hou2 maa3"
     # 呢個 with its reading beside it is part of the sentence.
     beside = "我 ngo5 鍾意 zung1 ji3，呢個 ni1 go3 人 jan4"
     assert extract_jyutping(beside) == "ngo5 zung1 ji3 ni1 go3 jan4"
