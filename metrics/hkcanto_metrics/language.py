@@ -241,7 +241,7 @@ _NO_PROSE = re.compile(
     r"|<(?P<tag>\w+)\b(?=[^<>]*>)[^<>]*(?:display:\s*none|\bhidden\b)[^<>]*>.*?(?:</(?P=tag)>|\Z)"
     # A line of code, with the indented lines below it.
     r"|^(?:[ \t]*(?:(?:def|class) \w+[(:]|[{}]|SELECT [^\n]* FROM )"
-    rf"|[^\n{HAN}]*?(?:&&|\|\||[+*/-]=|\)\s*\{{)|//|(?=[^\n]*[=(][^\n]*[;{{][ \t]*$))"
+    rf"|[^\n{HAN}]*?(?:&&|\|\||[+*/-]=|\)\s*\{{)|//|(?=[^\n=(]*[=(])(?=[^\n]*[;{{][ \t]*$))"
     r"[^\n]*(?:\n[ \t]+[^\n]*)*",
     re.DOTALL | re.MULTILINE,
 )
