@@ -507,8 +507,9 @@ one that breaks a rule.
 
 * **Text**: before any check, letters and digits in full width, mathematical type or superscript
   become plain ones (NFKC), radicals become characters, and characters that nobody sees, such as
-  zero-width spaces, are removed. Punctuation, emoji and numbers in circles stay as they are. In
-  words, Cyrillic and Greek letters that look like Latin ones count as Latin.
+  zero-width spaces, are removed. Punctuation, emoji and numbers in circles stay as they are.
+  Cyrillic and Greek letters that look like Latin ones count as Latin in words of no other letters
+  than these and Latin ones.
 * **Sentence**: it ends in 。！？ or at the end of a line, an English one in a full stop, but not
   that of Mr. or P.S. …… does not end a sentence. Quotations and parentheses are part of the
   sentence around them. A quotation ends a sentence if another quotation or the end of the line
