@@ -234,7 +234,14 @@ def _tasks_of(benchmark: Benchmark) -> Iterator[TaskVariant]:
         for variant in task.all_variants:
             for part, scope, subjects in selections:
                 name = joined_name(task.name, part, variant.suffix)
-                yield TaskVariant(name, benchmark, task, variant, subjects, scope)
+                yield TaskVariant(
+                    name,
+                    benchmark,
+                    task,
+                    variant,
+                    subjects,
+                    scope,
+                )
 
 
 # ---------------------------------------------------------------------- finding one

@@ -50,7 +50,12 @@ def scored_rows(kind: Kind, release: ReleaseRows) -> ScoredRows:
     unreadable: dict[str, UnreadableRow] = {}  # files may be shared by subjects
     columns: dict[str, None] = {}
     for subject in kind.task.subjects:
-        table, samples, own_unreadable = _read(kind, release, subject, "test")
+        table, samples, own_unreadable = _read(
+            kind,
+            release,
+            subject,
+            "test",
+        )
         for row in (*table.bad, *own_unreadable):
             if is_ours(release) and not isinstance(row, LeftOutRow):
                 raise row
@@ -62,7 +67,12 @@ def scored_rows(kind: Kind, release: ReleaseRows) -> ScoredRows:
             continue
         allowed = max(1, int(_BAD_SHARE_OF_SUBJECT * len(samples)))
         name = f"{kind.task.name} {subject.name}"
-        _refuse_many(name, own_unreadable, len(samples), allowed)
+        _refuse_many(
+            name,
+            own_unreadable,
+            len(samples),
+            allowed,
+        )
         if table.rows:
             columns |= dict.fromkeys(table.rows[0].cells)
             _refuse_media(kind, table)
@@ -82,7 +92,12 @@ def refuse_unreadable(kind: Kind, rows: ScoredRows) -> None:
     """
     readable = sum(map(len, rows.samples.values()))
     allowed = ceil(_BAD_SHARE * (len(rows.unreadable) + readable))
-    _refuse_many(kind.task.name, rows.unreadable, readable, allowed)
+    _refuse_many(
+        kind.task.name,
+        rows.unreadable,
+        readable,
+        allowed,
+    )
 
 
 def example_rows(
@@ -98,7 +113,12 @@ def example_rows(
     """
     from_test = kind.definition.examples_from_test
     split = "test" if from_test else "dev"
-    _, samples, _ = _read(kind, release, subject, split)
+    _, samples, _ = _read(
+        kind,
+        release,
+        subject,
+        split,
+    )
     return samples[: from_test or kind.definition.dev_rows]
 
 

@@ -43,7 +43,12 @@ def say(message: str, **places: object) -> str:
     )
 
 
-def say_number(one: str, many: str, number: int, **places: object) -> str:
+def say_number(
+    one: str,
+    many: str,
+    number: int,
+    **places: object,
+) -> str:
     """Return the message for one thing or for several; the place `number` has their number.
 
     Examples:

@@ -45,7 +45,11 @@ class NoSuchPlace(CatalogueError):  # noqa: N818
         name: The text in its braces.
     """
 
-    def __init__(self, name: str, known: Iterable[str]) -> None:
+    def __init__(
+        self,
+        name: str,
+        known: Iterable[str],
+    ) -> None:
         names = ", ".join(f"{{{place}}}" for place in known)
         super().__init__(
             f"a template has the placeholder {{{name}}}; known are {names}."

@@ -88,7 +88,11 @@ class Signature:
         parts = (f"{name}:{value}" for name, value in self.parts.items())
         return "|".join([self.task.replace("_", "-"), *parts])
 
-    def with_option(self, name: str, text: str) -> "Signature":
+    def with_option(
+        self,
+        name: str,
+        text: str,
+    ) -> "Signature":
         """Return the signature with an option of this name, or without it if the text is empty.
 
         Examples:

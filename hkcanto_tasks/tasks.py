@@ -80,7 +80,12 @@ def task_as_run(
         task = replace(task, subjects=_chosen_subjects(task, chosen))
     return kind(
         task,
-        _converted(name, task, kind, options),
+        _converted(
+            name,
+            task,
+            kind,
+            options,
+        ),
         _number_of_shots(name, shots),
         multiturn=_is_true(name, "multiturn", multiturn),
     )
@@ -353,7 +358,11 @@ class LoadedTask:
             raise self._lacks_reasoning(subject, why)
         return rows, origin
 
-    def _lacks_reasoning(self, subject: Subject, why: str) -> OptionError:
+    def _lacks_reasoning(
+        self,
+        subject: Subject,
+        why: str,
+    ) -> OptionError:
         columns = " or ".join(map(repr, self.kind.columns("explanation")))
         return OptionError(
             f"{self.task.name} {subject.name}: the release has no reasoning for worked examples "
@@ -452,9 +461,21 @@ def load_task(
         for read in rows.samples.values()
     )
     sentences = [] if is_ours(release) else differences(asked, rows)
-    sentences.extend(_oversights(kind, release, rows, samples))
+    sentences.extend(
+        _oversights(
+            kind,
+            release,
+            rows,
+            samples,
+        )
+    )
     if samples and sentences:
-        _warn_of_differences(kind, release, rows, sentences)
+        _warn_of_differences(
+            kind,
+            release,
+            rows,
+            sentences,
+        )
     return LoadedTask(
         kind.at(subjects=[*rows.samples]),
         samples,

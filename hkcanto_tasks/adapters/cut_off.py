@@ -46,7 +46,11 @@ class CutOff:
         '-T reasoning=true'
     """
 
-    def __init__(self, kind: Kind, option: str) -> None:
+    def __init__(
+        self,
+        kind: Kind,
+        option: str,
+    ) -> None:
         self._kind = kind
         self._option = option
         self.responses = 0

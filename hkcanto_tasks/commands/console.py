@@ -26,7 +26,11 @@ class _SafeConsole(Console):
     Rich's own control sequences, such as colours, are not part of a segment's text.
     """
 
-    def render(self, renderable: Any, options: Any = None) -> Iterable[Segment]:
+    def render(
+        self,
+        renderable: Any,
+        options: Any = None,
+    ) -> Iterable[Segment]:
         for text, style, control in super().render(renderable, options):
             yield Segment(text if control else printable(text), style, control)
 

@@ -77,7 +77,12 @@ def _print_benchmark(
     for task in tasks:
         names = Text.assemble(task["name"], (f"\n  {task['inspect']}", "dim"))
         items = str(task["items"] or "")
-        table.add_row(names, items, str(task["shots"]), Text(task["title"]))
+        table.add_row(
+            names,
+            items,
+            str(task["shots"]),
+            Text(task["title"]),
+        )
         variants += task["variants"]
     print_line(Text.assemble((benchmark.title, "bold"), f" ({benchmark.name})"))
     out.print(table)

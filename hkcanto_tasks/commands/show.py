@@ -17,7 +17,12 @@ GridRow = tuple[str, str, str]
 """A name, what it is in short, and its effect."""
 
 _TASK = shared.argument("A task, by its name in lm-eval or Inspect.")
-_OPTION = shared.option("As in inspect eval.", "--option", "-T", metavar="NAME=VALUE")
+_OPTION = shared.option(
+    "As in inspect eval.",
+    "--option",
+    "-T",
+    metavar="NAME=VALUE",
+)
 
 
 def show(

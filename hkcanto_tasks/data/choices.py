@@ -114,7 +114,11 @@ class ChoiceReader:
             raise row.problem("fewer than two options")
         return (*texts, *[None] * lacking)
 
-    def _listed_cells(self, row: Row, cell: Any) -> list[Any]:
+    def _listed_cells(
+        self,
+        row: Row,
+        cell: Any,
+    ) -> list[Any]:
         """Return the choices in a cell: a list, or a mapping from letter or label to text."""
         letters = self._definition.letters
         form = self._definition.answer
@@ -136,7 +140,12 @@ class ChoiceReader:
             _refuse_other_order(row, column, letters[: len(cell)])
         return [*cell]
 
-    def _choice(self, row: Row, cell: Any, number: int) -> Text:
+    def _choice(
+        self,
+        row: Row,
+        cell: Any,
+        number: int,
+    ) -> Text:
         """Return the text of one choice; None for an absent one, if the task allows it."""
         may_lack = self._definition.blank_options == "absent"
         is_absent = cell is None or cell != cell  # Parquet has NaN for it
@@ -152,7 +161,11 @@ class ChoiceReader:
         is_blank = not text or not text.strip()
         return None if is_blank and may_lack else text
 
-    def right_letters(self, row: Row, choices: Sequence[Text]) -> str:
+    def right_letters(
+        self,
+        row: Row,
+        choices: Sequence[Text],
+    ) -> str:
         """Return the letters of the choices that a row's answer names.
 
         Args:
@@ -172,7 +185,12 @@ class ChoiceReader:
         definition = self._definition
         names = self._names(row, choices)
         if definition.answer == "flags":
-            answers = _flagged(row, cell, len(names), definition.letters)
+            answers = _flagged(
+                row,
+                cell,
+                len(names),
+                definition.letters,
+            )
         else:
             answers = self._answers(row, cell)
         letters: set[str] = set()
@@ -184,7 +202,11 @@ class ChoiceReader:
             raise row.problem('several right options: declare kind = "multi_answer"')
         return "".join(sorted(letters))
 
-    def _names(self, row: Row, choices: Sequence[Text]) -> dict[str, str]:
+    def _names(
+        self,
+        row: Row,
+        choices: Sequence[Text],
+    ) -> dict[str, str]:
         """Return letter → what may name its choice in an answer: its text, or the release's label."""
         letters = self._definition.letters
         pairs = zip(letters, choices, strict=False)
@@ -194,7 +216,11 @@ class ChoiceReader:
         labels = dict(zip(letters, self._labels(row, len(texts)), strict=False))
         return {letter: labels[letter] for letter in texts}
 
-    def _labels(self, row: Row, count: int) -> list[str]:
+    def _labels(
+        self,
+        row: Row,
+        count: int,
+    ) -> list[str]:
         """Return the labels of at least so many choices: a list, or the keys of a mapping."""
         columns = self._definition.columns.get("labels", self._columns)
         names = (columns,) if isinstance(columns, str) else columns
@@ -209,7 +235,11 @@ class ChoiceReader:
             )
         return labels
 
-    def _answers(self, row: Row, cell: object) -> list[str]:
+    def _answers(
+        self,
+        row: Row,
+        cell: object,
+    ) -> list[str]:
         """Return the answers in a cell; each names a choice, or is declared in `answers`."""
         answer = _plain(as_text(cell) or "")
         if isinstance(cell, list | Mapping) and not self._several:
@@ -242,7 +272,11 @@ class ChoiceReader:
             f"{definition.answer!r} is declared; `answers` has other meanings)"
         )
 
-    def _letter(self, answer: str, names: Mapping[str, str]) -> str:
+    def _letter(
+        self,
+        answer: str,
+        names: Mapping[str, str],
+    ) -> str:
         """Return the letter that an answer names; empty if it names none, or more than one."""
         letters = self._definition.letters
         form = self._definition.answer

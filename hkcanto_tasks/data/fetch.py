@@ -146,7 +146,11 @@ class DataFolder:
             elif not (is_link and _leads_above(Path(entry), parent)):
                 yield from self._below(f"{path}/")
 
-    def revision(self, *files: str, hashes: Mapping[str, str] | None = None) -> str:
+    def revision(
+        self,
+        *files: str,
+        hashes: Mapping[str, str] | None = None,
+    ) -> str:
         """Name the version of some files, for the signature of a score.
 
         A file is the recorded one only if it has the recorded content at the recorded path.
@@ -202,7 +206,11 @@ class DataFolder:
             problems.extend(self._problems(file, content))
         return problems
 
-    def _problems(self, file: str, content: bytes) -> Iterator[Problem]:
+    def _problems(
+        self,
+        file: str,
+        content: bytes,
+    ) -> Iterator[Problem]:
         """Compare the content of a file with the record."""
         entry = self.recorded.get(file)
         reason = refusal(content)
@@ -288,7 +296,12 @@ class GitHubFolder(DataFolder):
         root: Path,
         recorded: Registry,
     ) -> None:
-        super().__init__(name, "cache", root, recorded)
+        super().__init__(
+            name,
+            "cache",
+            root,
+            recorded,
+        )
         self.home = home
         self.repository = repo
         self.partial = home / ".partial"
@@ -358,7 +371,11 @@ class GitHubFolder(DataFolder):
             if digest(self.root / file) != self.recorded[file].sha256
         ]
 
-    def fill(self, lacking: Sequence[str], progress: bool) -> None:
+    def fill(
+        self,
+        lacking: Sequence[str],
+        progress: bool,
+    ) -> None:
         """Download these files, replacing them if they exist; the caller holds the lock."""
         self.download({file: self.recorded[file] for file in lacking}, {}, progress)
 
@@ -382,7 +399,12 @@ class GitHubFolder(DataFolder):
         ) -> None:
             target = self.inside(file)
             request(url, str(path), None)
-            self._keep(path, target, files[file].sha256, url)
+            self._keep(
+                path,
+                target,
+                files[file].sha256,
+                url,
+            )
 
         requests = []
         for number, (file, entry) in enumerate(files.items()):
@@ -460,7 +482,11 @@ class GitHubFolder(DataFolder):
                 f"it was too slow: nothing was complete in {patience:.0f} s"
             ) from error
 
-    def _patiently(self, load: Callable[..., Any], request: tuple[Any, ...]) -> Any:
+    def _patiently(
+        self,
+        load: Callable[..., Any],
+        request: tuple[Any, ...],
+    ) -> Any:
         """Call a function of a library; ask a busy server again, and convert a network's error."""
         url = request[0]
         waits = iter(_WAITS)
@@ -476,7 +502,12 @@ class GitHubFolder(DataFolder):
                 if wait is None:
                     raise self._network_failure(url, error, status) from error
                 fault = f"is busy (HTTP {status})" if status else "broke off"
-                _log.warning("%s %s; asking again in %g s.", url, fault, wait)
+                _log.warning(
+                    "%s %s; asking again in %g s.",
+                    url,
+                    fault,
+                    wait,
+                )
                 time.sleep(wait)
 
     def _network_failure(
@@ -542,7 +573,13 @@ class HubFolder(GitHubFolder):
         home: Path,
         release: HubDataset,
     ) -> None:
-        super().__init__(name, home, release.repo_id, home / "not-downloaded", {})
+        super().__init__(
+            name,
+            home,
+            release.repo_id,
+            home / "not-downloaded",
+            {},
+        )
         self._allow = release.allow
         self._commit = ""
         self._pin = revision_variable(name)
@@ -598,7 +635,11 @@ class HubFolder(GitHubFolder):
         self._record(commit, names)
         self.look()
 
-    def _record(self, commit: str, names: Sequence[str]) -> None:
+    def _record(
+        self,
+        commit: str,
+        names: Sequence[str],
+    ) -> None:
         """Write the registry of the complete files."""
         lines = [self._request, f"# {commit} {len(names)}"]
         for name in names:
@@ -632,7 +673,12 @@ class HubFolder(GitHubFolder):
             content = file.lfs.sha256 if file.lfs else file.blob_id or ""
             size = file.lfs.size if file.lfs else file.size
             name = file.rfilename
-            files[name] = RecordedFile(content, info.sha, name, size)
+            files[name] = RecordedFile(
+                content,
+                info.sha,
+                name,
+                size,
+            )
         return info.sha, files
 
 

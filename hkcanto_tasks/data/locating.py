@@ -71,7 +71,12 @@ def locate(
         return DataFolder(name, "own", root)
     source = source or os.environ.get("HKCANTO_DATA") or "release"
     if isinstance(release, GitHubRelease) and source in editions:
-        return _edition(benchmark, release, source, editions[source])
+        return _edition(
+            benchmark,
+            release,
+            source,
+            editions[source],
+        )
     if source == "sample":
         root = home / "sample"
         if not root.is_dir():
@@ -89,7 +94,12 @@ def locate(
         prefix = release.prefix
     if parent := _folder("HKCANTO_DATA_DIR"):
         root = _copy(benchmark, parent, prefix)
-        return DataFolder(name, "local", root, recorded)
+        return DataFolder(
+            name,
+            "local",
+            root,
+            recorded,
+        )
     return _cached(benchmark, release, recorded)
 
 
@@ -128,7 +138,12 @@ def _edition(
             f"https://github.com/{release.repository}: git fetch origin {entry.commit} && "
             "git checkout FETCH_HEAD && git lfs pull"
         )
-    return DataFolder(benchmark.folder, "local", root, recorded)
+    return DataFolder(
+        benchmark.folder,
+        "local",
+        root,
+        recorded,
+    )
 
 
 def _copy(
@@ -173,7 +188,13 @@ def _cached(
     if isinstance(release, GitHubRelease):
         # One folder per commit, so that versions of the package do not replace each other's files.
         root = inside(home, release.commit[:7], f"{declared}: commit")
-        return fetch.GitHubFolder(name, home, release.repository, root, recorded)
+        return fetch.GitHubFolder(
+            name,
+            home,
+            release.repository,
+            root,
+            recorded,
+        )
     patterns = set()
     for task in benchmark.tasks:
         for path in chain.from_iterable(task.paths.values()):

@@ -210,7 +210,11 @@ _COMMIT = re.compile("[0-9a-f]{40}")
 _DATA_NAME = re.compile(r"([0-9a-f]{7}(?:\+[0-9a-f]{7})*)(-\d+rows)?")
 
 
-def is_published(data: str, release: Release | None, home: str) -> bool:
+def is_published(
+    data: str,
+    release: Release | None,
+    home: str,
+) -> bool:
     """Return whether the name of data in a signature can be that of a published release.
 
     A release with a pinned commit allows this one and those of its list of checksums.

@@ -78,7 +78,11 @@ class ReleaseRows:
             self._refuse_unmatched(missing, stems)
         return matched
 
-    def _refuse_unmatched(self, subjects: Sequence[str], stems: Iterable[str]) -> None:
+    def _refuse_unmatched(
+        self,
+        subjects: Sequence[str],
+        stems: Iterable[str],
+    ) -> None:
         """Refuse subjects without a file if a file has the name of no known subject."""
         known = {"", *self._subject_of}
         unmatched = [stem for stem in dict.fromkeys(stems) if stem not in known]
@@ -94,7 +98,11 @@ class ReleaseRows:
             f"  subjects: {', '.join(subjects)}\n  files: {', '.join(unmatched)}\n{match}"
         )
 
-    def files(self, subject: Subject, split: str) -> tuple[str, ...]:
+    def files(
+        self,
+        subject: Subject,
+        split: str,
+    ) -> tuple[str, ...]:
         """Return the files with a subject's rows of a split, as paths in the folder.
 
         Raises:
@@ -129,7 +137,11 @@ class ReleaseRows:
             f"{task.benchmark.home}/benchmark.toml, or write a reader."
         )
 
-    def _configured_files(self, subject: Subject, split: str) -> tuple[str, ...]:
+    def _configured_files(
+        self,
+        subject: Subject,
+        split: str,
+    ) -> tuple[str, ...]:
         """Return the files of a hub data set's split, as `datasets` finds them."""
         root = self.folder.root
         configured_split = self._definition.splits.get(split, "")
@@ -150,7 +162,11 @@ class ReleaseRows:
 
     # ------------------------------------------------------------------ rows
 
-    def table(self, subject: Subject, split: str) -> Table:
+    def table(
+        self,
+        subject: Subject,
+        split: str,
+    ) -> Table:
         """Return a subject's rows of a split; an empty table if there are none.
 
         Raises:
@@ -176,7 +192,12 @@ class ReleaseRows:
             path = self.folder.root / file
             content = read_bytes(path)
             self._hashes[file] = sha256(content).hexdigest()
-            part = read_table(path, columns, self._definition, content)
+            part = read_table(
+                path,
+                columns,
+                self._definition,
+                content,
+            )
             rows = part.rows
             if self._definition.where:
                 rows = [row for row in rows if self._is_wanted(row)]

@@ -98,7 +98,11 @@ class Row(msgspec.Struct, frozen=True, gc=False):
             return True
         return _inside(self.cells, name.split(".")) is not _ABSENT
 
-    def text(self, columns: Sequence[str], role: str) -> str:
+    def text(
+        self,
+        columns: Sequence[str],
+        role: str,
+    ) -> str:
         """Return a required cell as text.
 
         Args:
@@ -116,7 +120,11 @@ class Row(msgspec.Struct, frozen=True, gc=False):
             raise self.nested(role, columns)
         raise self.lacks(f"text for the {role}", role, columns)
 
-    def nested(self, role: str, columns: Sequence[str]) -> "UnreadableRow":
+    def nested(
+        self,
+        role: str,
+        columns: Sequence[str],
+    ) -> "UnreadableRow":
         """Return the error for a cell with a list or object, where one text is needed."""
         return self.problem(
             f"a list or object in place of a text for the {role} in {' or '.join(columns)}: a path "
@@ -188,7 +196,11 @@ class UnreadableRow(DataCorrupt):
         what: The problem, without the row's text.
     """
 
-    def __init__(self, where: str, what: str) -> None:
+    def __init__(
+        self,
+        where: str,
+        what: str,
+    ) -> None:
         super().__init__(f"{where} has {what}. Correct the row.")
         self.where = where
         self.what = what
@@ -339,13 +351,22 @@ def read_table(
         return table_of(_parquet(path, content), str(path))
     text = _text(path, content)
     if ending in (".csv", ".tsv"):
-        return _csv(path, text, columns, form)
+        return _csv(
+            path,
+            text,
+            columns,
+            form,
+        )
     is_whole = form.rows or text.lstrip().startswith("[")
     parse = _json if ending == ".json" and is_whole else _json_lines
     return table_of(_rows_at(path, parse(path, text), form.rows), str(path))
 
 
-def _ending(path: Path, content: bytes, form: TaskDefinition) -> str:
+def _ending(
+    path: Path,
+    content: bytes,
+    form: TaskDefinition,
+) -> str:
     """Return the ending of a file's format."""
     unpacked = path.with_suffix("") if path.suffix.lower() == ".gz" else path
     ending = unpacked.suffix.lower()
@@ -443,7 +464,14 @@ def _csv(
             number += 1
             is_cut_off = False
             cells = dict(zip(names, row, strict=True))
-            table.rows.append(Row(number, cells, file, line))
+            table.rows.append(
+                Row(
+                    number,
+                    cells,
+                    file,
+                    line,
+                )
+            )
             continue
         else:
             problem = f"{len(row)} cells instead of {len(names)}"

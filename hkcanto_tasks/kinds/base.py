@@ -301,7 +301,11 @@ class Kind(ABC):
             texts[name] = row.text(self.columns(role), role)
         return Sample(**texts)
 
-    def check(self, rows: Sequence[Sample], file: str) -> None:
+    def check(
+        self,
+        rows: Sequence[Sample],
+        file: str,
+    ) -> None:
         """Refuse a file for faults that single rows do not show, such as two rows with one id.
 
         Raises:
@@ -324,7 +328,11 @@ class Kind(ABC):
 
     # ------------------------------------------------------------------ the prompt
 
-    def prompt(self, sample: Sample, examples: Sequence[Example] = ()) -> Prompt:
+    def prompt(
+        self,
+        sample: Sample,
+        examples: Sequence[Example] = (),
+    ) -> Prompt:
         """Return the prompt of an item.
 
         Args:
@@ -375,7 +383,11 @@ class Kind(ABC):
         """Return the texts of an item that a template may show: placeholder → text."""
         return {place: getattr(sample, name) for place, name in self.VALUES.items()}
 
-    def examples(self, subject: Subject, rows: Sequence[Sample]) -> list[Example]:
+    def examples(
+        self,
+        subject: Subject,
+        rows: Sequence[Sample],
+    ) -> list[Example]:
         """Render rows as worked examples, numbered from 1; empty if the prompt has none."""
         examples: list[Example] = []
         for number, row in enumerate(rows, start=1):
@@ -483,7 +495,11 @@ class Kind(ABC):
         return until_stop(response, self.stop)
 
     @abstractmethod
-    def score(self, answer: str, sample: Sample) -> Judgement:
+    def score(
+        self,
+        answer: str,
+        sample: Sample,
+    ) -> Judgement:
         """Judge an answer that has no reasoning and is cut before the stop texts.
 
         It never raises an error, whatever the answer contains.
@@ -493,7 +509,11 @@ class Kind(ABC):
         """Return the text whose log-likelihood is measured if the kind has `GOLD`."""
         return self.answer(sample)
 
-    def judge_likelihood(self, log_likelihood: float, sample: Sample) -> Judgement:
+    def judge_likelihood(
+        self,
+        log_likelihood: float,
+        sample: Sample,
+    ) -> Judgement:
         """Judge a model by the log-likelihood of an item's right answer, in nats.
 
         Examples:

@@ -92,7 +92,11 @@ class Constraints(Prompted):
         """Return all text outside of the reasoning: a constraint may be about tags."""
         return parts.tagged
 
-    def score(self, answer: str, sample: Sample) -> Judgement:
+    def score(
+        self,
+        answer: str,
+        sample: Sample,
+    ) -> Judgement:
         """Check which constraints an answer follows.
 
         Examples:
@@ -154,7 +158,12 @@ def _refuse_languages(
 def _reason(constraints: Sequence[Constraint], checks: Followed) -> str:
     """Return which constraints an answer does not follow."""
     missed: list[str] = []
-    verdicts = zip(constraints, checks.strict, checks.loose, strict=True)
+    verdicts = zip(
+        constraints,
+        checks.strict,
+        checks.loose,
+        strict=True,
+    )
     for number, (constraint, strict, loose) in enumerate(verdicts, start=1):
         if not strict:
             loosely = " (but loosely)" if loose else ""
@@ -165,7 +174,12 @@ def _reason(constraints: Sequence[Constraint], checks: Followed) -> str:
 def _explanation(constraints: Sequence[Constraint], checks: Followed) -> str:
     """Return each constraint with its verdict, in Markdown."""
     lines: list[str] = []
-    verdicts = zip(constraints, checks.strict, checks.loose, strict=True)
+    verdicts = zip(
+        constraints,
+        checks.strict,
+        checks.loose,
+        strict=True,
+    )
     for number, (constraint, strict, loose) in enumerate(verdicts, start=1):
         if strict:
             verdict = "followed"

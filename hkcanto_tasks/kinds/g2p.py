@@ -82,7 +82,11 @@ class GraphemeToPhoneme(base.Kind):
             target=jyutping,
         )
 
-    def examples(self, subject: Subject, rows: Sequence[Sample]) -> list[Example]:
+    def examples(
+        self,
+        subject: Subject,
+        rows: Sequence[Sample],
+    ) -> list[Example]:
         """Render the paper's worked examples, or the dev file's."""
         if not self.uses_dev_rows:
             rows = [
@@ -100,7 +104,11 @@ class GraphemeToPhoneme(base.Kind):
         """Return the first of the accepted variants."""
         return " ".join(parse_answer(sample.target)[0])
 
-    def score(self, answer: str, sample: Sample) -> Judgement:
+    def score(
+        self,
+        answer: str,
+        sample: Sample,
+    ) -> Judgement:
         """Judge an answer against a target with its variants in `(a|b)`.
 
         Examples:

@@ -168,7 +168,11 @@ class Judged(Prompted):
         """Return all text outside of the reasoning, as judges see it."""
         return parts.tagged
 
-    def score(self, answer: str, _: Sample) -> Judgement:
+    def score(
+        self,
+        answer: str,
+        _: Sample,
+    ) -> Judgement:
         """Return the judgement of an answer that no judge has seen yet; an empty one never is.
 
         Examples:
@@ -222,7 +226,11 @@ class Judged(Prompted):
         prompt = marker.sub(rf"\1 {code[:ON_LINE]}", self.rubric.prompt)
         return fill(prompt, texts)
 
-    def judged(self, judgement: Judgement, replies: Sequence[Said]) -> Judgement:
+    def judged(
+        self,
+        judgement: Judgement,
+        replies: Sequence[Said],
+    ) -> Judgement:
         """Return the judgement of an answer from the judges' replies, averaged over judges.
 
         Args:
@@ -273,7 +281,11 @@ class Judged(Prompted):
             text += f"\n\n{reply.text}"
         return _Verdict(level, failure, text)
 
-    def judged_again(self, judgement: Judgement, before: Judgement | None) -> Judgement:
+    def judged_again(
+        self,
+        judgement: Judgement,
+        before: Judgement | None,
+    ) -> Judgement:
         """Return the judgement of an answer from the judges' replies in its log.
 
         Args:

@@ -95,7 +95,11 @@ class Label(base.Kind):
         # A Chinese character may take two tokens.
         return max(super().max_tokens, 2 * max(map(len, self.words)))
 
-    def score(self, answer: str, sample: Sample) -> Judgement:
+    def score(
+        self,
+        answer: str,
+        sample: Sample,
+    ) -> Judgement:
         """Judge a response against the right label.
 
         Examples:

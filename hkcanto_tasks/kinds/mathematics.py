@@ -45,7 +45,11 @@ class Mathematics(Number):
             reasoning=solution,
         )
 
-    def score(self, answer: str, sample: Sample) -> Judgement:
+    def score(
+        self,
+        answer: str,
+        sample: Sample,
+    ) -> Judgement:
         r"""Compare the formula that an answer gives with the right one.
 
         Examples:

@@ -66,7 +66,11 @@ class MultiAnswer(MultipleChoice):
         """The token limit of a response."""
         return max(self.TOKENS, super().max_tokens)
 
-    def score(self, answer: str, sample: Sample) -> Judgement:
+    def score(
+        self,
+        answer: str,
+        sample: Sample,
+    ) -> Judgement:
         """Judge an answer against the letters of all right options.
 
         Examples:

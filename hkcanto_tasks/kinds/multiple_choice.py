@@ -135,7 +135,11 @@ class MultipleChoice(base.Kind):
             parts=self._types(question, row) if definition.types else (),
         )
 
-    def _types(self, question: str, row: Row) -> tuple[str, ...]:
+    def _types(
+        self,
+        question: str,
+        row: Row,
+    ) -> tuple[str, ...]:
         """Return the types of a question."""
         types: list[str] = []
         otherwise: list[str] = []
@@ -224,7 +228,11 @@ class MultipleChoice(base.Kind):
         pairs = zip(self.definition.letters, sample.choices, strict=False)
         return {letter: text for letter, text in pairs if text is not None}
 
-    def examples(self, subject: Subject, rows: Sequence[Sample]) -> list[Example]:
+    def examples(
+        self,
+        subject: Subject,
+        rows: Sequence[Sample],
+    ) -> list[Example]:
         """Render rows as worked examples, with options shuffled if the task declares it."""
         seed = self.definition.shuffle_options
         return super().examples(subject, [self._shuffled(row, seed) for row in rows])
@@ -328,7 +336,11 @@ class MultipleChoice(base.Kind):
                 return "\n".join(lines[:count])
         return response
 
-    def score(self, answer: str, sample: Sample) -> Judgement:
+    def score(
+        self,
+        answer: str,
+        sample: Sample,
+    ) -> Judgement:
         """Judge an answer against the right letter.
 
         Examples:
@@ -399,7 +411,11 @@ class MultipleChoice(base.Kind):
             cells={name: self._convert(text) for name, text in row.cells.items()},
         )
 
-    def _shuffled(self, row: Sample, seed: int) -> Sample:
+    def _shuffled(
+        self,
+        row: Sample,
+        seed: int,
+    ) -> Sample:
         """Shuffle a question's options; the paper's printed examples, without an id, stay."""
         if not seed or not row.id:
             return row

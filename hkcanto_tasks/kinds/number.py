@@ -46,7 +46,11 @@ class Number(base.Kind):
         values = {**row.cells, "reasoning": solution, "answer": row.target}
         return fill(self.template.answer_cot, values)
 
-    def score(self, answer: str, sample: Sample) -> Judgement:
+    def score(
+        self,
+        answer: str,
+        sample: Sample,
+    ) -> Judgement:
         """Judge an answer against the right number.
 
         Examples:

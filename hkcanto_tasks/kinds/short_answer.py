@@ -64,7 +64,11 @@ class ShortAnswer(base.Kind):
             target=target,
         )
 
-    def _entries(self, row: Row, cell: object) -> object:
+    def _entries(
+        self,
+        row: Row,
+        cell: object,
+    ) -> object:
         """Divide the text of an answer cell into its entries, if it has several."""
         if not isinstance(cell, str):
             return cell
@@ -86,7 +90,11 @@ class ShortAnswer(base.Kind):
         """Return the first accepted answer."""
         return _accepted(row)[0]
 
-    def score(self, answer: str, sample: Sample) -> Judgement:
+    def score(
+        self,
+        answer: str,
+        sample: Sample,
+    ) -> Judgement:
         """Compare an answer with the accepted ones.
 
         Examples:

@@ -64,7 +64,11 @@ class Translation(writing.Writing):
             raise row.problem(f"no number in {self.columns('number')[0]!r}")
         return msgspec.structs.replace(super().row(row), id=str(int(number)))
 
-    def check(self, rows: Sequence[Sample], file: str) -> None:
+    def check(
+        self,
+        rows: Sequence[Sample],
+        file: str,
+    ) -> None:
         """Refuse a file whose two sides are swapped, according to the authors' classifier."""
         super().check(rows, file)
         from cantonesedetect import CantoneseDetector
@@ -97,7 +101,11 @@ class Translation(writing.Writing):
         pairs = zip(rows, digests, strict=True)
         return [row for row, digest in pairs if digest <= last]
 
-    def score(self, answer: str, sample: Sample) -> Judgement:
+    def score(
+        self,
+        answer: str,
+        sample: Sample,
+    ) -> Judgement:
         """Judge the faults of one translation; scores are computed over the corpus.
 
         Examples:
@@ -141,7 +149,11 @@ class TranslationToCantonese(Translation):
         """The language of the targets."""
         return self.definition.language or "yue"
 
-    def score(self, answer: str, sample: Sample) -> Judgement:
+    def score(
+        self,
+        answer: str,
+        sample: Sample,
+    ) -> Judgement:
         """Judge the faults and the fluency of one translation into Cantonese."""
         judgement = super().score(answer, sample)
         fluency = self.fluency(judgement.answer)

@@ -49,7 +49,11 @@ class Writing(base.Kind):
         """The language of an answer; empty if none is declared."""
         return self.definition.language
 
-    def cleaned(self, answer: str, sample: Sample) -> "Cleaned":
+    def cleaned(
+        self,
+        answer: str,
+        sample: Sample,
+    ) -> "Cleaned":
         """Return an answer without what is not part of the text, such as an introduction."""
         source = sample.source if self.REWRITES else ""
         cleaned = hkcanto_metrics.clean_output(
@@ -114,7 +118,11 @@ class WritingInCantonese(Writing):
     Its figures are `FLUENT`, `empty`, `overgenerated`, and others of a `Fluency`.
     """
 
-    def score(self, answer: str, sample: Sample) -> Judgement:
+    def score(
+        self,
+        answer: str,
+        sample: Sample,
+    ) -> Judgement:
         """Clean an answer and judge the language of the remaining text."""
         cleaned = self.cleaned(answer, sample)
         judgement = self.fluency(cleaned.text)

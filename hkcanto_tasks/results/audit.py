@@ -264,7 +264,11 @@ class _AuditedRows(ItemRows):
         if fault:
             self.fault = f"{item.sample.id} {fault}. {_TAKE_LOG_AS_WRITTEN}"
 
-    def _fault_of_answer(self, item: LoggedItem, judged: Judgement) -> str:
+    def _fault_of_answer(
+        self,
+        item: LoggedItem,
+        judged: Judgement,
+    ) -> str:
         evidence = item.evidence
         if not (self.kind.is_generative or evidence.likelihoods):
             return "has no log-likelihoods to check"
@@ -286,7 +290,11 @@ class _AuditedRows(ItemRows):
             return True
         return sent_of(settings) == sent_of(self._settings)
 
-    def _fault_of_question(self, sample: Sample, evidence: Evidence) -> str:
+    def _fault_of_question(
+        self,
+        sample: Sample,
+        evidence: Evidence,
+    ) -> str:
         """Return how an item differs from the release's, if that is on this machine."""
         if self._release is None:
             return ""
@@ -301,7 +309,12 @@ class _AuditedRows(ItemRows):
 
     # ------------------------------------------------------------------ prompts
 
-    def _is_prompt(self, prompt: Prompt, sample: Sample, evidence: Evidence) -> bool:
+    def _is_prompt(
+        self,
+        prompt: Prompt,
+        sample: Sample,
+        evidence: Evidence,
+    ) -> bool:
         """Return whether all logged requests are those of a prompt."""
         if not evidence.requests:
             return False
@@ -399,7 +412,11 @@ def _texts(sample: Sample) -> list[object]:
     return [getattr(sample, name) for name in _FIELDS]
 
 
-def _continuations(kind: Kind, sample: Sample, in_chat: bool) -> list[str]:
+def _continuations(
+    kind: Kind,
+    sample: Sample,
+    in_chat: bool,
+) -> list[str]:
     """Return the texts whose log-likelihoods the catalogue's task asks for, in order."""
     if kind.GOLD:
         return [kind.gold(sample)]

@@ -76,7 +76,13 @@ def make(
     return _assembled(
         {name: loaded},
         dataset=MemoryDataset(
-            _samples(loaded, name, definition.name, signature), name=name
+            _samples(
+                loaded,
+                name,
+                definition.name,
+                signature,
+            ),
+            name=name,
         ),
         metric=metric(name, kind.chosen, subjects),
         metadata=metadata,
@@ -119,7 +125,14 @@ def make_table(
         parts[task] = loaded
         signatures[task] = _signature(loaded, reread)
         # With its own prefix, because two conditions of one task have the same items.
-        samples.append(_samples(loaded, task, task, signatures[task]))
+        samples.append(
+            _samples(
+                loaded,
+                task,
+                task,
+                signatures[task],
+            )
+        )
     ordered: list[Any] = stratified(samples)
     remark = " (sample data)" if loaded.revision == "sample" else ""
     return _assembled(

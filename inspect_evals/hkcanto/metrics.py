@@ -49,7 +49,12 @@ def _figures(
     ) -> float:
         if headline.form == "corpus":
             ids = sorted(str(score.sample_id) for score in scores)
-            return corpus_error(headline, items, language, ids)
+            return corpus_error(
+                headline,
+                items,
+                language,
+                ids,
+            )
         return standard_error(headline, items, kind.categories)
 
     def compute(scores: list[SampleScore]) -> dict[str, float]:
@@ -127,7 +132,12 @@ def _headline(
         score for score in scores if (score.sample_metadata or {})["task"] == task
     ]
     items = _items(kind, of_task)[kind.headline.name]
-    return value(kind.headline, items, kind.categories, language_of(kind.task))
+    return value(
+        kind.headline,
+        items,
+        kind.categories,
+        language_of(kind.task),
+    )
 
 
 def _are_of_another(scores: Sequence[SampleScore]) -> bool:

@@ -35,12 +35,22 @@ def read_letters(
 
     async def read_letter(model: Model, answer: LoggedAnswer[Kind]) -> LetterReply:
         try:
-            letter, _ = await look_again(model, answer.kind, answer.sample, answer.text)
+            letter, _ = await look_again(
+                model,
+                answer.kind,
+                answer.sample,
+                answer.text,
+            )
         except Exception as error:  # any error of the provider
             return LetterReply(failure=str(error) or type(error).__name__)
         return LetterReply(letter)
 
-    return _replies(reader, answers, read_letter, progress)
+    return _replies(
+        reader,
+        answers,
+        read_letter,
+        progress,
+    )
 
 
 def grade(
@@ -69,7 +79,12 @@ def grade(
             seed=1,
         )
 
-    return _replies(grader, answers, judge, progress)
+    return _replies(
+        grader,
+        answers,
+        judge,
+        progress,
+    )
 
 
 def _replies(

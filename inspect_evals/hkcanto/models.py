@@ -11,7 +11,11 @@ from hkcanto_tasks.kinds.g2p_engines import find_engine, sentence_of
 class rule_based(ModelAPI):  # noqa: N801  (Inspect names providers in lower case)
     """`--model hkcanto/pycantonese` and `--model hkcanto/tojyutping`."""
 
-    def __init__(self, model_name: str, **settings: Any) -> None:
+    def __init__(
+        self,
+        model_name: str,
+        **settings: Any,
+    ) -> None:
         super().__init__(model_name, **settings)
         self.engine = find_engine(model_name)
 

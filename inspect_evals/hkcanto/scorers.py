@@ -71,7 +71,14 @@ def judged(
         if isinstance(kind, Judged):
             answer = judgement.answer
             replies = (
-                await ask_role(kind, sample, answer, state.epoch) if answer else ()
+                await ask_role(
+                    kind,
+                    sample,
+                    answer,
+                    state.epoch,
+                )
+                if answer
+                else ()
             )
             judgement = kind.judged(judgement, replies)
             # Inspect wants the same figures of each epoch; NaN is unscored.

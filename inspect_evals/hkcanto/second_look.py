@@ -77,7 +77,12 @@ def second_look(
         if not answer:
             return _scored("none", "", target)
         reader = get_model(role=ROLE, default=get_model())
-        letter, reply = await look_again(reader, kind, sample, answer)
+        letter, reply = await look_again(
+            reader,
+            kind,
+            sample,
+            answer,
+        )
         score = _scored("forced" if letter else "none", letter, target)
         score.explanation = f"{reader} said {reply!r}."
         score.metadata = {"reader": str(reader)}

@@ -63,7 +63,12 @@ def ask(
         if kind.task.name in unchecked:
             unchecked.discard(kind.task.name)
             opening = template.opening
-            warning = room_warning(kind, template.text, opening, "-T reasoning=true")
+            warning = room_warning(
+                kind,
+                template.text,
+                opening,
+                "-T reasoning=true",
+            )
             if warning:
                 _log.warning(warning)
         return template

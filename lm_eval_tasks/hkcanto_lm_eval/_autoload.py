@@ -62,7 +62,11 @@ class LmEvalFinder:
 
     hkcanto_autoload = True
 
-    def find_spec(self, name: str, *_: "Any") -> "ModuleSpec | None":
+    def find_spec(
+        self,
+        name: str,
+        *_: "Any",
+    ) -> "ModuleSpec | None":
         """Return the other finders' spec of the module, and ``None`` for all other modules."""
         if name != _MODULE:
             return None
@@ -165,7 +169,13 @@ def add_tasks(module: "ModuleType") -> None:
         folders = attempt("index.with_our_folder", folders, builtin) or folders
         entries = build(folders, *args, **kwargs)
         entry = index.entry_from_config
-        attempt("index.add_from_outside", entries, folders, builtin, entry)
+        attempt(
+            "index.add_from_outside",
+            entries,
+            folders,
+            builtin,
+            entry,
+        )
         return entries
 
     @wraps(match)

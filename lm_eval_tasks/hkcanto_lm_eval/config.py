@@ -120,7 +120,11 @@ def seed_sent() -> dict[str, int | None]:
     return {"seed": int(seed)}
 
 
-def setting(name: str, *flags: str, **options: Any) -> Any:
+def setting(
+    name: str,
+    *flags: str,
+    **options: Any,
+) -> Any:
     """Return a setting of lm-eval's command: an argument, or an entry of its `--config` file.
 
     It is None if neither has it.
@@ -150,7 +154,15 @@ def _from_argv(*flags: str, **options: Any) -> Any:
 def _keys_of(name: str, *flags: str) -> set[str]:
     """Return the keys of a mapping, which is JSON, `a=1,b=2`, `a=1 b=2` or an entry of a file."""
     keys: set[str] = set()
-    value = setting(name, *flags, nargs="*", action="extend") or ()
+    value = (
+        setting(
+            name,
+            *flags,
+            nargs="*",
+            action="extend",
+        )
+        or ()
+    )
     if isinstance(value, dict):
         return {*map(str, value)}
     for text in [value] if isinstance(value, str) else value:

@@ -52,7 +52,12 @@ def add_from_outside(
     try:
         for benchmark in benchmarks(with_sets=True):
             if not is_packaged(benchmark):
-                _add(benchmark, index, builtin, entry)
+                _add(
+                    benchmark,
+                    index,
+                    builtin,
+                    entry,
+                )
     except Exception as error:
         _log.warning("Benchmarks from outside are left out: %s", error)
 
@@ -136,7 +141,12 @@ def _groups_of_averages(benchmark: Benchmark) -> Iterator[Config]:
         if len(average.columns) == 1:
             (column,) = average.columns
             parts = [_part(name, benchmark) for name in column]
-            yield _group(average.name, parts, {"acc": True}, version)
+            yield _group(
+                average.name,
+                parts,
+                {"acc": True},
+                version,
+            )
             pools |= dict.fromkeys(column, average.name)
     members: dict[str, Any] = {}
     metrics: dict[str, bool] = {}
@@ -147,7 +157,12 @@ def _groups_of_averages(benchmark: Benchmark) -> Iterator[Config]:
     for task in benchmark.tasks:
         name = pools.get(task.name, task.name)
         members.setdefault(name, name)
-    yield _group(benchmark.name, [*members.values()], metrics, version)
+    yield _group(
+        benchmark.name,
+        [*members.values()],
+        metrics,
+        version,
+    )
 
 
 def _part(name: str, benchmark: Benchmark) -> Config:

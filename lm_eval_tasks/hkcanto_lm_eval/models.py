@@ -18,7 +18,11 @@ class RuleBasedG2P(LM):  # type: ignore[misc]
 
     tokenizer_name = "hkcanto-g2p"
 
-    def __init__(self, engine: str = "pycantonese", **_: Any) -> None:
+    def __init__(
+        self,
+        engine: str = "pycantonese",
+        **_: Any,
+    ) -> None:
         super().__init__()
         self.engine = find_engine(engine)
 
@@ -47,7 +51,11 @@ class RuleBasedG2P(LM):  # type: ignore[misc]
         """Return the template's name, which lm-eval logs."""
         return "joined"
 
-    def loglikelihood(self, *_: Any, **__: Any) -> list[tuple[float, bool]]:
+    def loglikelihood(
+        self,
+        *_: Any,
+        **__: Any,
+    ) -> list[tuple[float, bool]]:
         """Refuse: a rule-based engine has no probabilities."""
         raise NotImplementedError(
             "hkcanto-g2p, a rule-based engine, has no log-likelihoods; it answers only the task "

@@ -57,7 +57,11 @@ class Request:
     sent_hash: str
     catalogue_hash: str
 
-    def is_all_reasoning(self, response: str, default_limit: int) -> bool:
+    def is_all_reasoning(
+        self,
+        response: str,
+        default_limit: int,
+    ) -> bool:
         """Return whether a response ended within a reasoning block that the prompt opened.
 
         Args:

@@ -160,7 +160,11 @@ class CatalogueTask(Task):
 
     # ------------------------------------------------------------------ data
 
-    def download(self, *_: Any, **__: Any) -> None:
+    def download(
+        self,
+        *_: Any,
+        **__: Any,
+    ) -> None:
         """Make the documents; lm-eval calls this when it creates the task, or needs the rows."""
         docs = [self._doc(sample) for sample in self.loaded.samples]
         # When lm-eval creates a task it looks at its first row, even if the data has none for it.
@@ -271,7 +275,13 @@ class CatalogueTask(Task):
                 warning_once(_log, NOTE)
         return self._lacks_system
 
-    def _multiturn(self, lm_eval_asks: bool, *, is_chat: bool, shots: int) -> bool:
+    def _multiturn(
+        self,
+        lm_eval_asks: bool,
+        *,
+        is_chat: bool,
+        shots: int,
+    ) -> bool:
         """Return whether each worked example is a turn of its own."""
         if self._turns_option is not None:
             return self._turns_option
@@ -311,7 +321,11 @@ class CatalogueTask(Task):
             model = _model_of(kwargs.get("chat_template"))
             self._check_reasoning(model, self._any_request)
 
-    def _check_reasoning(self, model: Any, request: Request) -> None:
+    def _check_reasoning(
+        self,
+        model: Any,
+        request: Request,
+    ) -> None:
         """Warn if responses have no room for reasoning; refuse a reasoning block before letters.
 
         Args:
@@ -323,7 +337,12 @@ class CatalogueTask(Task):
         context = request.context
         kind = request.prompt.task.kind
         if request.prompt.in_chat:
-            warning = room_warning(kind, template, str(context), _ROOM_FOR_REASONING)
+            warning = room_warning(
+                kind,
+                template,
+                str(context),
+                _ROOM_FOR_REASONING,
+            )
             if warning:
                 _log.warning(warning)
         # A chat API, whose context is not a text, refuses log-likelihoods by itself, later.
@@ -372,14 +391,22 @@ class CatalogueTask(Task):
         )
         return built
 
-    def _complete(self, settings: Config, prompt: RenderedPrompt) -> None:
+    def _complete(
+        self,
+        settings: Config,
+        prompt: RenderedPrompt,
+    ) -> None:
         """Add the seed and the stop texts of the prompt's form to generation settings."""
         settings.update(self._seed)
         if settings.get("until") == self._catalogue_stop:
             kind = prompt.task.kind
             settings["until"] = [*kind.sent_stop(chat=prompt.in_chat)]
 
-    def _leave_room(self, settings: Config, model: Any) -> None:
+    def _leave_room(
+        self,
+        settings: Config,
+        model: Any,
+    ) -> None:
         """Lower the default limit for reasoning if the model's context has no room for the prompt."""
         limit = settings.get("max_gen_toks")
         context = getattr(model, "max_length", None)
@@ -400,7 +427,11 @@ class CatalogueTask(Task):
     def _seed(self) -> Mapping[str, int | None]:
         return seed_sent() if in_command() else {}
 
-    def _catalogue_hash(self, item: str, prompt: RenderedPrompt) -> str:
+    def _catalogue_hash(
+        self,
+        item: str,
+        prompt: RenderedPrompt,
+    ) -> str:
         """Return the hash of the catalogue's request for an item; empty if it does not know it.
 
         The request that was sent has another one if a YAML file, Python code or a system message
@@ -412,7 +443,11 @@ class CatalogueTask(Task):
         messages = prompt.catalogue_messages(sample)
         return request_hash(sample, messages, *self._continuations(sample, prompt))
 
-    def _continuations(self, sample: Sample, prompt: RenderedPrompt) -> list[str]:
+    def _continuations(
+        self,
+        sample: Sample,
+        prompt: RenderedPrompt,
+    ) -> list[str]:
         """Return the texts whose log-likelihoods the catalogue's task asks for."""
         if self.OUTPUT_TYPE == "loglikelihood":
             return [self.kind.gold(sample)]
@@ -431,7 +466,11 @@ class CatalogueTask(Task):
                 instance.resps = [*map(response_as_text, instance.resps)]
         return super().apply_filters() if self._instances else None
 
-    def process_results(self, doc: Doc, results: Sequence[Any]) -> Any:
+    def process_results(
+        self,
+        doc: Doc,
+        results: Sequence[Any],
+    ) -> Any:
         """Score one response: figure → value, or for a corpus figure the pair of texts.
 
         The value is None for a figure that does not include the item. The reading of the response
@@ -442,7 +481,12 @@ class CatalogueTask(Task):
         sample = msgspec.convert(doc, Sample)
         request = self._requests[sample.id]
         if request.settings is not None:
-            judgement = self._judge_response(doc, sample, results, request)
+            judgement = self._judge_response(
+                doc,
+                sample,
+                results,
+                request,
+            )
         else:
             judgement = self._judge_likelihoods(doc, sample, results)
         doc["judgement"] = judgement.logged()

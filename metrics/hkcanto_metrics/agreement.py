@@ -266,7 +266,12 @@ def weighted_kappa(judge: Scores, people: Sequence[Scores]) -> RateEstimate:
         0.875
     """
     item_sums = np.zeros((len(judge), 5))
-    for row, level, levels in zip(item_sums, judge, people, strict=True):
+    for row, level, levels in zip(
+        item_sums,
+        judge,
+        people,
+        strict=True,
+    ):
         row[:] = _kappa_sums(level, levels)
     total = item_sums.sum(axis=0)
     # The first row has all items, each other row leaves one of them out.
@@ -361,7 +366,12 @@ def corrected_mean(
         variance += weight**2 * rest.var() / len(rest)
     error = math.sqrt(variance)
     reach = float(stats.t.ppf(0.975, freedom)) * error
-    return RateEstimate(mean, mean - reach, mean + reach, error)
+    return RateEstimate(
+        mean,
+        mean - reach,
+        mean + reach,
+        error,
+    )
 
 
 def _least_variance_weight(

@@ -135,7 +135,12 @@ def read_choice(
         return _located(same[0], "option text", answer)
     if len({*SAYS["numbered"].findall(answer.text)}) > 1:
         return ChoiceReading(None, "none: several")
-    decision, part = _decision(answer, options, question, several=False)
+    decision, part = _decision(
+        answer,
+        options,
+        question,
+        several=False,
+    )
     mention = decision.mention
     if not decision.letters or mention is None:
         return ChoiceReading(None, decision.reason)
@@ -189,7 +194,12 @@ def read_choice_set(
     answer = own_answer(text)
     if answer is None:
         return ChoiceSetReading(None, "none: cut off")
-    decision, _ = _decision(answer, options, question, several=True)
+    decision, _ = _decision(
+        answer,
+        options,
+        question,
+        several=True,
+    )
     letters = "".join(sorted(decision.letters))
     return ChoiceSetReading(letters or None, decision.reason)
 
@@ -248,7 +258,17 @@ def _parts(
     ]
     starts = [0, *(cut.start() for cut in cuts[1:] if cut), len(text)]
     for cut, (start, end) in zip(cuts[:_MOST_PARTS], pairwise(starts), strict=False):
-        if cut and cut["question"] and _is_other_question(cut, text, start, end, shown):
+        if (
+            cut
+            and cut["question"]
+            and _is_other_question(
+                cut,
+                text,
+                start,
+                end,
+                shown,
+            )
+        ):
             return
         begin = start
         for retraction in SAYS["retracted"].finditer(text, start, end):

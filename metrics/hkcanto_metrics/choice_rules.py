@@ -433,7 +433,15 @@ def last_decision(view: Statements) -> Decision | None:
     if not decisions:
         return None
     last = firmest(view, decisions)
-    if any(_rivals(view, decisions, other, last) for other in decisions):
+    if any(
+        _rivals(
+            view,
+            decisions,
+            other,
+            last,
+        )
+        for other in decisions
+    ):
         return unread("several")
     if view.is_corrected(last) or _is_doubted(view, last) or _gives_up(view, last):
         return unread("undecided")

@@ -147,13 +147,21 @@ def headed_lists(view: Statements) -> Decision | None:
     return _listed_right(view, chosen, lists["wrong"])
 
 
-def _broken_off(line: str, kind: str, chosen: set[str]) -> Decision | None:
+def _broken_off(
+    line: str,
+    kind: str,
+    chosen: set[str],
+) -> Decision | None:
     """No decision below a line that is not of a list: a further heading, or another's view."""
     is_open = kind == "heading" or SAYS["not_own"].search(line)
     return unread("undecided") if chosen and is_open else None
 
 
-def _is_doubtful_item(line: str, item: re.Match[str], is_chosen: bool) -> bool:
+def _is_doubtful_item(
+    line: str,
+    item: re.Match[str],
+    is_chosen: bool,
+) -> bool:
     """Whether an item of a list is held for possible only, or wrong below words for right ones."""
     is_refuted = is_chosen and SAYS["refuted"].match(line, item.end())
     return bool(is_refuted or SAYS["hedged"].search(line))
@@ -274,18 +282,32 @@ def last_lines(view: Statements) -> Decision | None:
         return None
     start = view.line_start(listed[0])
     letters = letters_of(listed)
-    if _is_enumeration(view, listed, start, len(view.text)):
+    if _is_enumeration(
+        view,
+        listed,
+        start,
+        len(view.text),
+    ):
         is_conclusion = start and not letters >= view.shown.texts.keys()
     else:
         is_conclusion = len(letters) > 1 and _calls_right(view, listed, start)
     return Decision(letters, "last line") if is_conclusion else None
 
 
-def _calls_right(view: Statements, listed: list[Mention], start: int) -> bool:
+def _calls_right(
+    view: Statements,
+    listed: list[Mention],
+    start: int,
+) -> bool:
     """Whether a line is an enumeration that is called right, after a few words."""
     if listed[0].start - start > _LEAD:
         return False
-    if not _is_enumeration(view, listed, listed[0].start, listed[-1].end):
+    if not _is_enumeration(
+        view,
+        listed,
+        listed[0].start,
+        listed[-1].end,
+    ):
         return False
     rest = view.text[listed[-1].end :]
     if SAYS["verdict_of_several"].fullmatch(rest):
@@ -306,7 +328,11 @@ def _last_list(view: Statements) -> list[Mention]:
     return [] if view.continues_list(listed[0]) else listed
 
 
-def _is_item_above(view: Statements, mention: Mention, item: Mention) -> bool:
+def _is_item_above(
+    view: Statements,
+    mention: Mention,
+    item: Mention,
+) -> bool:
     """Whether a mention is alone in the line above an item, and earlier in the alphabet."""
     line = view.line_start(mention)
     if view.text[line : mention.start].strip(AROUND + "-"):
@@ -334,7 +360,12 @@ def only_a_list(view: Statements) -> Decision | None:
     """
     start = view.text.rfind(":\n") + 1
     listed = [mention for mention in view.mentions if mention.start >= start]
-    if not listed or not _is_enumeration(view, listed, start, len(view.text)):
+    if not listed or not _is_enumeration(
+        view,
+        listed,
+        start,
+        len(view.text),
+    ):
         return None
     if not start and letters_of(listed) >= view.shown.texts.keys():
         return None
@@ -375,12 +406,22 @@ def stated_set(view: Statements) -> Decision | None:
         return unread("undecided")
     if SAYS["others"].search(view.text, last.end):
         return unread("undecided")
-    if _is_unsettled(view, last, begin, letters, end):
+    if _is_unsettled(
+        view,
+        last,
+        begin,
+        letters,
+        end,
+    ):
         return unread("undecided")
     return Decision(letters, "stated")
 
 
-def _beginning(view: Statements, decisions: list[Mention], last: Mention) -> Mention:
+def _beginning(
+    view: Statements,
+    decisions: list[Mention],
+    last: Mention,
+) -> Mention:
     """Where the enumeration of the last decision begins: in its sentence, after what it rejects."""
     first = next(mention for mention in decisions if mention.sentence == last.sentence)
     for rejected in view.with_stance(REFUTED):
@@ -397,7 +438,11 @@ def _is_only_shown(view: Statements, begin: Mention) -> bool:
     return bool(is_missing and SAYS["shows_options"].search(lead))
 
 
-def _is_miscounted(view: Statements, begin: Mention, letters: frozenset[str]) -> bool:
+def _is_miscounted(
+    view: Statements,
+    begin: Mention,
+    letters: frozenset[str],
+) -> bool:
     """Whether the response says before that another number of options is right."""
     count = SAYS["number_right"].search(view.text, 0, begin.start)
     return bool(count and parse_number(count["count"]) != len(letters))
@@ -436,7 +481,11 @@ def _is_unsettled(
     return not _is_certain(view, last, letters)
 
 
-def _is_certain(view: Statements, last: Mention, letters: frozenset[str]) -> bool:
+def _is_certain(
+    view: Statements,
+    last: Mention,
+    letters: frozenset[str],
+) -> bool:
     """Whether a decision for some of the options leaves no other one open."""
     if last.stance == CHOSEN or len(letters) > 1:
         return True
@@ -445,7 +494,11 @@ def _is_certain(view: Statements, last: Mention, letters: frozenset[str]) -> boo
     return not _is_one_of_several(view, last, letters)
 
 
-def _is_said_alone(view: Statements, last: Mention, letters: frozenset[str]) -> bool:
+def _is_said_alone(
+    view: Statements,
+    last: Mention,
+    letters: frozenset[str],
+) -> bool:
     """Whether the response says that only this option is right, and calls no other one right."""
     accepted = [mention for mention in view.mentions if mention.stance >= AFFIRMED]
     lead = view.words_around(last).lead

@@ -44,7 +44,12 @@ class Cleaned:
         return self.ambiguous or not _WRAPPINGS.keys() - {"excess"} >= set(self.removed)
 
 
-def clean_output(text: str, *, source: str = "", language: str = "") -> Cleaned:
+def clean_output(
+    text: str,
+    *,
+    source: str = "",
+    language: str = "",
+) -> Cleaned:
     """Remove reasoning, a code fence, a label, quotation marks and text around a translation.
 
     A label names the result or its language and ends in a colon, or is in 【】: ``譯文：``,
@@ -87,7 +92,12 @@ def clean_output(text: str, *, source: str = "", language: str = "") -> Cleaned:
         removed |= around | within
         refused |= reader.refuses(kept) or reader.gives_up(response, kept)
     named = tuple(name for name in (*_WRAPPINGS, *_AROUND) if name in removed)
-    return Cleaned(kept, named, ambiguous, refused)
+    return Cleaned(
+        kept,
+        named,
+        ambiguous,
+        refused,
+    )
 
 
 def _unwrapped(text: str, candidates: Set[str]) -> tuple[str, set[str]]:

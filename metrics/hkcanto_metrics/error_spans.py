@@ -123,7 +123,12 @@ def translation_accuracy(
     wrong = _positions(in_target) - removed
     omitted = _positions(in_source)
     length = len(target) - len(removed)
-    return TranslationAccuracy(length, len(wrong), len(omitted), len(removed))
+    return TranslationAccuracy(
+        length,
+        len(wrong),
+        len(omitted),
+        len(removed),
+    )
 
 
 def _check_sides(

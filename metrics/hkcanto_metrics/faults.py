@@ -37,7 +37,11 @@ _UNKNOWN = object()
 _LONGEST = 60
 
 
-def in_words(problem: object, record: object = _UNKNOWN, place: str = "") -> str:
+def in_words(
+    problem: object,
+    record: object = _UNKNOWN,
+    place: str = "",
+) -> str:
     """Return a validation error of msgspec in plain words.
 
     Args:
@@ -72,7 +76,11 @@ def in_words(problem: object, record: object = _UNKNOWN, place: str = "") -> str
     return f"{where}: {message}" if where else message
 
 
-def _said(form: str, words: dict[str, str | None], value: str) -> str:
+def _said(
+    form: str,
+    words: dict[str, str | None],
+    value: str,
+) -> str:
     """Fill in what a message says."""
     value = f"it is {value}" if value and "given" not in words else value
     filled_in = {

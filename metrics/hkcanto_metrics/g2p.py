@@ -137,7 +137,12 @@ def score_jyutping(response: str, answer: str) -> JyutpingScore:
         extracted=extracted,
         variant=" ".join(variant),
         alignment=alignment,
-        problem=_problem(response, stripped, valid, len(variant)),
+        problem=_problem(
+            response,
+            stripped,
+            valid,
+            len(variant),
+        ),
     )
 
 
@@ -185,7 +190,12 @@ def _character_error_rate(variants: Iterable[Sequence[str]], extracted: str) -> 
     """The character error rate against the variant with the lowest one."""
     texts = map(" ".join, variants)
     nearest = min(texts, key=lambda text: _distance(text, extracted))
-    characters = jiwer.process_characters(nearest, extracted, _CHARACTERS, _CHARACTERS)
+    characters = jiwer.process_characters(
+        nearest,
+        extracted,
+        _CHARACTERS,
+        _CHARACTERS,
+    )
     errors = characters.substitutions + characters.deletions + characters.insertions
     return Rate.of(errors, len(nearest))
 
@@ -319,7 +329,12 @@ def _problem(
     valid: Sequence[bool],
     reference_length: int,
 ) -> str:
-    problem = _first_problem(response, text, valid, reference_length)
+    problem = _first_problem(
+        response,
+        text,
+        valid,
+        reference_length,
+    )
     if len(text) <= _LONGEST_RESPONSE:
         return problem
     cut = f"only the first {_LONGEST_RESPONSE:,} of {len(text):,} characters are scored"

@@ -371,7 +371,12 @@ def _readings(text: str) -> list[_Reading]:
                 goes_on = goes_on and bool(statement.strip())
                 continue
             is_item = bare_line != line or _HAN_CHARACTER.search(statement) is not None
-            reading = _reading(statement, start, heading, is_item=is_item)
+            reading = _reading(
+                statement,
+                start,
+                heading,
+                is_item=is_item,
+            )
             if goes_on and readings[-1].is_followed_by(reading):
                 readings[-1].tokens += reading.tokens
                 readings[-1].n_lines += 1
@@ -381,7 +386,13 @@ def _readings(text: str) -> list[_Reading]:
     return readings
 
 
-def _reading(statement: str, start: int, heading: str, *, is_item: bool) -> _Reading:
+def _reading(
+    statement: str,
+    start: int,
+    heading: str,
+    *,
+    is_item: bool,
+) -> _Reading:
     """The Jyutping of a statement that has some, up to prose or an explanation."""
     before, rest = statement[:start], statement[start:]
     is_labelled = re.search("[a-z:]|[全整成]句", before) is not None
@@ -520,8 +531,18 @@ def parse_syllable(token: str) -> Syllable:
     tone = token[len(letters) :] or None
     match = _SYLLABLE.fullmatch(letters)
     if not match:
-        return Syllable(None, None, None, tone)
-    return Syllable(match[1] or "", match[2], match[3] or "", tone)
+        return Syllable(
+            None,
+            None,
+            None,
+            tone,
+        )
+    return Syllable(
+        match[1] or "",
+        match[2],
+        match[3] or "",
+        tone,
+    )
 
 
 def is_valid(token: str) -> bool:
@@ -558,7 +579,11 @@ def _choices(text: str, piece: re.Match[str]) -> list[str]:
     return options if len(options) > 1 else [*options, ""]
 
 
-def _malformed(text: str, position: int, problem: str) -> MalformedAnswer:
+def _malformed(
+    text: str,
+    position: int,
+    problem: str,
+) -> MalformedAnswer:
     return MalformedAnswer(
         f"malformed answer {text!r}, at character {position + 1}: {problem}"
     )

@@ -246,7 +246,12 @@ def _read(
         coded = _NONE_OF.sub(" ", coded)
     if len(named) > 1:
         return _read_several(coded, names)
-    return _read_one(answer, coded, names, named.pop())
+    return _read_one(
+        answer,
+        coded,
+        names,
+        named.pop(),
+    )
 
 
 def _coded(answer: str, labels: Mapping[str, Sequence[str]]) -> str:
@@ -596,4 +601,9 @@ def _without_lists(
         return match[0] if len(labels) < count else " "
 
     several = rf"{_CODE_PATTERN}(?:{_BETWEEN_LABELS}{_CODE_PATTERN}){{{count - 1}}}"
-    return re.sub(several, kept, coded, flags=re.IGNORECASE)
+    return re.sub(
+        several,
+        kept,
+        coded,
+        flags=re.IGNORECASE,
+    )

@@ -392,7 +392,12 @@ def cantonese_prose(text: str) -> CantoneseProse:
     if not judged.cantonese:
         return CantoneseProse()
     chinese = [piece for piece in judged.pieces if piece.kind != "other"]
-    share = _cantonese_part(clauses, chinese, judged.weights, pure)
+    share = _cantonese_part(
+        clauses,
+        chinese,
+        judged.weights,
+        pure,
+    )
     if judged.written and not any(piece.certain for piece in chinese):
         share *= _WORTH_OF_SUBSTITUTES
     return _prose(chinese, share)
@@ -406,7 +411,12 @@ def _cantonese_part(
 ) -> float:
     """The share of the Cantonese sentences in a text with these clauses."""
     own_clauses = _clauses("\n".join(piece.text for piece in chinese))
-    other = _other_weight(clauses, own_clauses, weights, _weight(chinese))
+    other = _other_weight(
+        clauses,
+        own_clauses,
+        weights,
+        _weight(chinese),
+    )
     cantonese = _cantonese_weight(chinese, own_clauses, pure)
     return cantonese / (_weight(chinese) + other)
 
@@ -537,7 +547,11 @@ class _Piece:
             self._read_features(text)
             self.is_plain = not has_letters and not self.written
 
-    def _read_letters(self, rest: str, n_chinese: int) -> None:
+    def _read_letters(
+        self,
+        rest: str,
+        n_chinese: int,
+    ) -> None:
         """Find out whether the piece is in another language than Chinese."""
         n_other = len(rest) - len(_OTHER_LETTERS.sub("", rest))
         if n_other > _LEAST_OTHER * (n_chinese + n_other):
@@ -755,7 +769,13 @@ def _weighed(pieces: Iterable[_Piece]) -> _Judged:
         weights["other"] += _weight(latin)
     if sum(weights.values()) < _LEAST_PROSE and not cantonese and not written:
         weights = {}
-    return _Judged(weights, cantonese, written, script, others)
+    return _Judged(
+        weights,
+        cantonese,
+        written,
+        script,
+        others,
+    )
 
 
 def _chinese_weights(

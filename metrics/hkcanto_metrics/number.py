@@ -86,7 +86,12 @@ def read_number(
         return NumberReading(None, "none: several")
     reason = "none: no number"
     for start, end in _parts(answer):
-        part = Part(answer, start, end, asked)
+        part = Part(
+            answer,
+            start,
+            end,
+            asked,
+        )
         result = part.result()
         if result:
             return _reading(result, own.origins)
@@ -238,7 +243,11 @@ def _without_percentages(text: str, question: str) -> str:
     return "".join([*parts, text[end:]])
 
 
-def _is_percentage_of(share: re.Match[str], number: re.Match[str], text: str) -> bool:
+def _is_percentage_of(
+    share: re.Match[str],
+    number: re.Match[str],
+    text: str,
+) -> bool:
     """Whether a number after a share, an equals sign and perhaps a bracket is its percentage."""
     if text[number.end() : number.end() + 1] != "%":
         return False

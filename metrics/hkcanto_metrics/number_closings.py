@@ -76,7 +76,12 @@ class Closings(NumberText):
             return None
         return replace(last, value=None)
 
-    def _closing(self, begin: int, stop: int, is_told: bool) -> Closing:
+    def _closing(
+        self,
+        begin: int,
+        stop: int,
+        is_told: bool,
+    ) -> Closing:
         """A sentence and the places in it that decide."""
         end = self._before_restatement(begin, stop)
         words = SAYS["conclusion"].finditer(self._text, begin, end)
@@ -114,7 +119,11 @@ class Closings(NumberText):
             if number.end <= end and self._is_calculated(number)
         ]
 
-    def _before_restatement(self, begin: int, stop: int) -> int:
+    def _before_restatement(
+        self,
+        begin: int,
+        stop: int,
+    ) -> int:
         """Where a sentence ends before it says its number again, in another unit or as a share.
 
         Examples:
@@ -152,7 +161,11 @@ class Closings(NumberText):
         said = self._between(closing.begin, closing.stop)
         return [*filter(self._is_of_other, said)]
 
-    def _is_said_of_other(self, number: Result, others: list[Result]) -> bool:
+    def _is_said_of_other(
+        self,
+        number: Result,
+        others: list[Result],
+    ) -> bool:
         """Whether a value is said of something else; a result only if it is so after it."""
         if self._is_calculated(number):  # 食咗 15 個，所以仲有 30 - 15 = 15 個
             others = [other for other in others if other.end > number.start]
@@ -186,7 +199,11 @@ class Closings(NumberText):
         added = self._search(form, first.end, closing.end)
         return added.start() if added else closing.end
 
-    def by_name(self, closing: Closing, main: list[Result]) -> Result | None:
+    def by_name(
+        self,
+        closing: Closing,
+        main: list[Result],
+    ) -> Result | None:
         """The number said of what the question names: the largest, the total, "in grams".
 
         Examples:
@@ -218,7 +235,11 @@ class Closings(NumberText):
         numbers = valued(self._between(*span))
         return self._label(span[0], numbers[-1]) if numbers else set()
 
-    def in_relation(self, closing: Closing, main: list[Result]) -> Result | None:
+    def in_relation(
+        self,
+        closing: Closing,
+        main: list[Result],
+    ) -> Result | None:
         """The number said of what is left, or will be, where the question asks for that.
 
         Examples:
@@ -227,7 +248,11 @@ class Closings(NumberText):
         """
         return self._one_of(closing, main, self._in_relation_asked(closing))
 
-    def in_gap(self, closing: Closing, main: list[Result]) -> Result | None:
+    def in_gap(
+        self,
+        closing: Closing,
+        main: list[Result],
+    ) -> Result | None:
         """The number with the words around it that the question has around "how many".
 
         Examples:
@@ -241,7 +266,11 @@ class Closings(NumberText):
                 named.append(number)
         return self._one_of(closing, main, named)
 
-    def of_subject(self, closing: Closing, main: list[Result]) -> Result | None:
+    def of_subject(
+        self,
+        closing: Closing,
+        main: list[Result],
+    ) -> Result | None:
         """The one of several numbers that its clause says of what the question asks for.
 
         Examples:
@@ -263,7 +292,11 @@ class Closings(NumberText):
             return None
         return chosen[0]
 
-    def summed(self, closing: Closing, main: list[Result]) -> Result | None:
+    def summed(
+        self,
+        closing: Closing,
+        main: list[Result],
+    ) -> Result | None:
         """The sum of the numbers before it, said to be their total at the end of a sentence.
 
         Examples:
@@ -286,7 +319,11 @@ class Closings(NumberText):
         said = [self._between(*span) for span in self._sentences if span[1] <= end]
         return [numbers[-1] for numbers in said if numbers]
 
-    def told(self, closing: Closing, main: list[Result]) -> Result | None:
+    def told(
+        self,
+        closing: Closing,
+        main: list[Result],
+    ) -> Result | None:
         """The only number of the last clause, if it is concluded, calculated or the only new one.
 
         Examples:
@@ -316,7 +353,11 @@ class Closings(NumberText):
         is_joined = self._is_joined(main, number)
         return None if is_joined and self._has_same_noun(main) else number
 
-    def _is_unfinished_sum(self, closing: Closing, main: list[Result]) -> bool:
+    def _is_unfinished_sum(
+        self,
+        closing: Closing,
+        main: list[Result],
+    ) -> bool:
         """Whether the question asks for a sum and the sentence gives only what is to be added."""
         is_told = closing.is_told or self._sums_up(closing)
         if not self._asked.is_total or is_told or closing.calculated:
@@ -375,7 +416,11 @@ class Closings(NumberText):
                 return []
         return chosen
 
-    def _clauses(self, closing: Closing, numbers: list[Result]) -> list[set[str]]:
+    def _clauses(
+        self,
+        closing: Closing,
+        numbers: list[Result],
+    ) -> list[set[str]]:
         """The words said of each number of a sentence; none if its parts are unclear."""
         cuts = [closing.begin]
         for first, second in pairwise(numbers):
@@ -394,7 +439,11 @@ class Closings(NumberText):
             return False
         return self._asked.is_total
 
-    def _fills_gap(self, number: Result, least: int) -> bool:
+    def _fills_gap(
+        self,
+        number: Result,
+        least: int,
+    ) -> bool:
         """Whether a number has the words around it that 幾多 has in the question."""
         asked = self._asked
         near = max(0, number.start - NEAR)
@@ -417,7 +466,11 @@ class Closings(NumberText):
         after = self._text[number.end :][:3]
         return bool(unit) and after.lstrip().startswith(unit)
 
-    def _is_only(self, closing: Closing, main: list[Result]) -> bool:
+    def _is_only(
+        self,
+        closing: Closing,
+        main: list[Result],
+    ) -> bool:
         """Whether the last number of a sentence is the only one in its clause."""
         first = closing.numbers[0]
         last = main[-1]
@@ -431,7 +484,11 @@ class Closings(NumberText):
             return True  # 所以行 12 公里，要 3 個鐘
         return not self._search("comma", first.end, last.start)
 
-    def _is_told(self, closing: Closing, last: Result) -> bool:
+    def _is_told(
+        self,
+        closing: Closing,
+        last: Result,
+    ) -> bool:
         """Whether a number is announced: by a word, as the last result, or as the only new number."""
         if self._is_last_paragraph(closing, last) or self._is_asked_by_name(last):
             return True
@@ -448,7 +505,11 @@ class Closings(NumberText):
         is_named = is_named or self._is_full(closing, last)
         return is_named and new == {last.value}
 
-    def _is_all_that_is_said(self, closing: Closing, last: Result) -> bool:
+    def _is_all_that_is_said(
+        self,
+        closing: Closing,
+        last: Result,
+    ) -> bool:
         """Whether the response is one sentence, "the slope is 3", on what the question asks for."""
         is_all = len(self._sentences) == 1 and not self._text[self._end :].strip()
         if not is_all or not self._follows("is", last):
@@ -458,7 +519,12 @@ class Closings(NumberText):
         subject = _subjects(self._text[closing.begin : last.start])
         return bool(subject & _subjects(self._asked.clause))
 
-    def _is_new_in(self, line: str, closing: Closing, last: Result) -> bool:
+    def _is_new_in(
+        self,
+        line: str,
+        closing: Closing,
+        last: Result,
+    ) -> bool:
         """Whether a number is new, or nothing is, or a word concludes it with the unit asked for."""
         given = self._asked.given
         if last.value not in given:
@@ -477,14 +543,22 @@ class Closings(NumberText):
         is_final = last.value == final.value
         return is_new and is_final and all(map(self._recurs, earlier))
 
-    def _is_full(self, closing: Closing, number: Result) -> bool:
+    def _is_full(
+        self,
+        closing: Closing,
+        number: Result,
+    ) -> bool:
         """Whether a short number in words ends its sentence, or has the unit asked for."""
         if number.value in (1, 2) or self._match("listed", closing.begin):
             return False
         is_end = self._match("word_end", number.end, closing.stop)
         return bool(is_end) or self._has_asked_unit(number)
 
-    def _is_last_paragraph(self, closing: Closing, number: Result) -> bool:
+    def _is_last_paragraph(
+        self,
+        closing: Closing,
+        number: Result,
+    ) -> bool:
         """Whether the last paragraph gives only this number, and nothing before concludes."""
         text = self._text
         above = text[self._start : closing.begin]
@@ -520,7 +594,11 @@ class Closings(NumberText):
             return False
         return wanted == {*SAYS["superlative"].findall(named[0])}
 
-    def _label(self, near: int, number: Result) -> set[str]:
+    def _label(
+        self,
+        near: int,
+        number: Result,
+    ) -> set[str]:
         """The words of the label before a number in its line or clause: "Total: 88"."""
         if self._text[near : number.start].rstrip("$ \t")[-1:] not in (":", "="):
             return set()
@@ -549,7 +627,11 @@ class Closings(NumberText):
                 return True
         return self._asked.names_other(said_before, said_after)
 
-    def _new_values(self, closing: Closing, last: Result) -> set[Fraction | None]:
+    def _new_values(
+        self,
+        closing: Closing,
+        last: Result,
+    ) -> set[Fraction | None]:
         """The values that the question does not give, without those added to the last number."""
         values = set()
         for number in self._valued:

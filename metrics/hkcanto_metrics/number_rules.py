@@ -149,7 +149,13 @@ class Part(Closings):
             return None
         start, end = self._sentences[0]
         if self._asked.is_count and self._match("none_at_all", start, end):
-            return Result(Fraction(0), start, end, kind="bare", cue=start)
+            return Result(
+                Fraction(0),
+                start,
+                end,
+                kind="bare",
+                cue=start,
+            )
         number = self._begun(start, end)
         if not number or not self._match("line_end", number.end):
             return None

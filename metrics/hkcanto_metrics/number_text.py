@@ -52,7 +52,13 @@ class NumberText:
         asked: The question's demands on its answer, such as its unit.
     """
 
-    def __init__(self, text: str, start: int, end: int, asked: Asked) -> None:
+    def __init__(
+        self,
+        text: str,
+        start: int,
+        end: int,
+        asked: Asked,
+    ) -> None:
         self._text = text
         self._asked = asked
         self._end = end
@@ -74,7 +80,12 @@ class NumberText:
             number for number in valued(self._numbers) if number.start not in beside
         ]
 
-    def _search(self, form: str, start: int, end: int) -> re.Match[str] | None:
+    def _search(
+        self,
+        form: str,
+        start: int,
+        end: int,
+    ) -> re.Match[str] | None:
         """Words of a form between two places."""
         return SAYS[form].search(self._text, start, end)
 
@@ -85,7 +96,11 @@ class NumberText:
         stop = self._end if end is None else end
         return SAYS[form].match(self._text, start, stop)
 
-    def _spans(self, start: int, end: int) -> list[Span]:
+    def _spans(
+        self,
+        start: int,
+        end: int,
+    ) -> list[Span]:
         """The places of the sentences between two positions."""
         spans = []
         for sentence in SAYS["sentence"].finditer(self._text, start, end):
@@ -116,11 +131,19 @@ class NumberText:
                 numbers = [number for number in numbers if number.value != unasked]
         return numbers
 
-    def _between(self, start: int, end: int) -> list[Result]:
+    def _between(
+        self,
+        start: int,
+        end: int,
+    ) -> list[Result]:
         """The numbers that begin between two positions."""
         return [number for number in self._numbers if start <= number.start < end]
 
-    def _results(self, start: int, end: int) -> Iterator[Result]:
+    def _results(
+        self,
+        start: int,
+        end: int,
+    ) -> Iterator[Result]:
         """The numbers that may be results; the context of others shows that they are not."""
         for match in SAYS["number"].finditer(self._text, start, end):
             if value_of(match) is None or self._is_unused(match, end):
@@ -130,9 +153,18 @@ class NumberText:
             if match["english"]:
                 is_word = not re.search("[ -]", match[0])
             value = self._value(match, end)
-            yield Result(value, *match.span(), is_chinese, is_word)
+            yield Result(
+                value,
+                *match.span(),
+                is_chinese,
+                is_word,
+            )
 
-    def _is_unused(self, match: re.Match[str], end: int) -> bool:
+    def _is_unused(
+        self,
+        match: re.Match[str],
+        end: int,
+    ) -> bool:
         """Whether a number is part of an expression or a name, or is said to be wrong."""
         near = max(0, match.start() - _BEFORE)
         if self._search("ordinal", near, match.start()):
@@ -144,7 +176,11 @@ class NumberText:
             return True
         return bool(self._match("assailed", match.end(), end))
 
-    def _value(self, match: re.Match[str], end: int) -> Fraction | None:
+    def _value(
+        self,
+        match: re.Match[str],
+        end: int,
+    ) -> Fraction | None:
         """The value of a number in its context; none in another unit, or as another share."""
         near = max(0, match.start() - _BEFORE)
         value = value_of(match)
@@ -182,7 +218,11 @@ class NumberText:
         near = max(0, match.start() - LINE)
         return bool(self._search("owed", near, match.start()))
 
-    def _is_other_share(self, match: re.Match[str], near: int) -> bool:
+    def _is_other_share(
+        self,
+        match: re.Match[str],
+        near: int,
+    ) -> bool:
         """Whether a number is a percentage, and the question asks for something else.
 
         Examples:
@@ -198,22 +238,39 @@ class NumberText:
         before = self._search(form, near, match.start())
         return bool(before or self._match("percent", match.end()))
 
-    def _past(self, form: str, start: int, end: int) -> int:
+    def _past(
+        self,
+        form: str,
+        start: int,
+        end: int,
+    ) -> int:
         """Where a sentence, or words that may come before a number, end."""
         match = self._match(form, start, end)
         return match.end() if match else end
 
-    def _in_brackets(self, begin: int, place: int) -> bool:
+    def _in_brackets(
+        self,
+        begin: int,
+        place: int,
+    ) -> bool:
         """Whether a bracket that opens after `begin` is open at a place."""
         opened = self._text.rfind("(", begin, place)
         return opened > self._text.rfind(")", begin, place)
 
-    def _follows(self, form: str, number: Result) -> bool:
+    def _follows(
+        self,
+        form: str,
+        number: Result,
+    ) -> bool:
         """Whether words of a form come before a number."""
         near = max(0, number.start - LINE)
         return bool(self._search(form, near, number.start))
 
-    def _is_joined(self, numbers: list[Result], number: Result) -> bool:
+    def _is_joined(
+        self,
+        numbers: list[Result],
+        number: Result,
+    ) -> bool:
         """Whether a number is one of two that are both meant, such as 18 或 20."""
         for first, second in pairwise(numbers):
             values = {first.value, second.value}
@@ -224,7 +281,11 @@ class NumberText:
                 return True
         return False
 
-    def _is_aside(self, start: int, end: int) -> bool:
+    def _is_aside(
+        self,
+        start: int,
+        end: int,
+    ) -> bool:
         """Whether a sentence is only a remark, or supposes what the question does not.
 
         Examples:
@@ -248,7 +309,11 @@ class NumberText:
         supposed = values_of(self._between(aside.end(), comma))
         return not (supposed and supposed <= self._asked.given)
 
-    def _is_bracketed(self, start: int, end: int) -> bool:
+    def _is_bracketed(
+        self,
+        start: int,
+        end: int,
+    ) -> bool:
         """Whether a whole sentence after another one is in brackets, and concludes nothing."""
         sentence = self._text[start:end].strip()
         is_closed = ")" in (sentence[-1:], self._text[end : end + 1])
@@ -256,7 +321,11 @@ class NumberText:
             return False
         return not self._search("conclusion", start, end)
 
-    def _is_contrary(self, start: int, end: int) -> bool:
+    def _is_contrary(
+        self,
+        start: int,
+        end: int,
+    ) -> bool:
         """Whether a sentence is about a case with numbers that nothing before it has.
 
         Examples:
@@ -281,7 +350,11 @@ class NumberText:
             is_supposed = len(values) > 1 and not is_mild
         return is_supposed and not values & (self._asked.given | earlier)
 
-    def _is_last_line(self, begin: int, stop: int) -> bool:
+    def _is_last_line(
+        self,
+        begin: int,
+        stop: int,
+    ) -> bool:
         """Whether a sentence is a line with only a number and a unit, and the last one."""
         if "\n" not in self._text[max(0, begin - 1) : begin]:
             return False
@@ -327,7 +400,11 @@ class NumberText:
         is_line = self._text[start - 1 : start] in ("", "\n")
         return not (is_line or SAYS["conclusion"].search(written))
 
-    def _gives_up(self, start: int, end: int) -> bool:
+    def _gives_up(
+        self,
+        start: int,
+        end: int,
+    ) -> bool:
         """Whether a sentence asks, or says that there is no answer.
 
         Examples:

@@ -268,7 +268,12 @@ def _spelled(
     match: re.Match[str],
 ) -> Mention:
     """The mention of an option by its text."""
-    return Mention(frozenset(letter), *match.span(), lettered=False, spelled=True)
+    return Mention(
+        frozenset(letter),
+        *match.span(),
+        lettered=False,
+        spelled=True,
+    )
 
 
 def _with_references(
@@ -415,7 +420,12 @@ def _merged(
             continue
         if _has_own_letter(text, mention, found[index + 1 : index + 2]):
             merged.append(mention)
-        elif last and _is_with_text(text, last, mention, named):
+        elif last and _is_with_text(
+            text,
+            last,
+            mention,
+            named,
+        ):
             last.end = mention.end
             last.lettered = True
             last.spelled = True

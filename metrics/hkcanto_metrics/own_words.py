@@ -157,11 +157,23 @@ def without_quotations(
     folded = fold_script(text)
     marks = bytearray(len(text))
     for source in (fold_script(question.strip()), *shown):
-        _mark(marks, folded, source, _quoted_size(source), _AS_QUOTATION)
+        _mark(
+            marks,
+            folded,
+            source,
+            _quoted_size(source),
+            _AS_QUOTATION,
+        )
     for option in shown:
         half = (len(option) + 1) // 2  # half of an option names it
         size = max(min(_quoted_size(option), len(option)), half)
-        _mark(marks, folded, option, size, _AS_OPTION)
+        _mark(
+            marks,
+            folded,
+            option,
+            size,
+            _AS_OPTION,
+        )
     if not any(marks):
         return text
     own = _unquoted(text, marks)

@@ -45,7 +45,11 @@ class Rate(float):
     total: int
 
     @classmethod
-    def of(cls, errors: int, total: int) -> Rate:
+    def of(
+        cls,
+        errors: int,
+        total: int,
+    ) -> Rate:
         """Make a rate from its counts.
 
         Args:

@@ -413,7 +413,12 @@ def _spans_in_tags(
     """The spans of the text in the last tags around an answer; without tags, all spans."""
     tags: list[re.Match[str]] = []
     for start, end in spans[-_MOST_TAGS:]:
-        tags += _marks(_TAG, text, start, end)
+        tags += _marks(
+            _TAG,
+            text,
+            start,
+            end,
+        )
     if not tags or len(tags) > _MOST_TAGS:  # more are a loop
         return spans
     content = _content(

@@ -297,7 +297,12 @@ def cantonese_reward(
             answer = cleaned.text
         own_text = _own_text(answer, prompt)
         is_choice = bool(prompt.options)
-        share = _cantonese_share(own_text, prompt, min_characters, answers=is_choice)
+        share = _cantonese_share(
+            own_text,
+            prompt,
+            min_characters,
+            answers=is_choice,
+        )
         ratio, written = count_features(own_text)
         if written and ratio < MIN_CANTONESE_RATIO:
             share = min(share, float(ratio))
@@ -509,7 +514,12 @@ def format_reward(
             return 0.0
         return float(matches(response.tagged.strip()) is not None)
 
-    return _rewards("format_reward", score, completions, others)
+    return _rewards(
+        "format_reward",
+        score,
+        completions,
+        others,
+    )
 
 
 def multiply_rewards(*rewards: Callable[..., Rewards]) -> Callable[..., Rewards]:
@@ -549,7 +559,11 @@ class _Product:
         ]
         self.__name__ = "_x_".join(names)
 
-    def __call__(self, completions: Completions, **columns: Any) -> Rewards:
+    def __call__(
+        self,
+        completions: Completions,
+        **columns: Any,
+    ) -> Rewards:
         factors = [
             reward(completions=completions, **columns) for reward in self._rewards
         ]
@@ -730,7 +744,12 @@ def _cantonese_share(
     from hkcanto_metrics.own_words import cantonese_share
 
     prompt_text = "".join((prompt.question, *prompt.options.values()))
-    return cantonese_share(own_text, min_characters, prompt_text, answers=answers)
+    return cantonese_share(
+        own_text,
+        min_characters,
+        prompt_text,
+        answers=answers,
+    )
 
 
 def _language_share(

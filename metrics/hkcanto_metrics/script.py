@@ -190,7 +190,13 @@ _TO_SIMPLIFIED = CharacterTable(lambda character: _converted(character, "hk2s"))
 # Converts through Traditional script, for Simplified variants such as 馀 and 余. The second hk2s is
 # for 薴, which becomes 苧, which becomes 苎.
 _TO_ONE_FORM = CharacterTable(
-    lambda character: _converted(_unified(character), "s2hk", "hk2s", "tw2s", "hk2s")
+    lambda character: _converted(
+        _unified(character),
+        "s2hk",
+        "hk2s",
+        "tw2s",
+        "hk2s",
+    )
 )
 
 

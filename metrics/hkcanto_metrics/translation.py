@@ -86,12 +86,24 @@ def score_translation(
         >>> [round(scores[key], 1) for key in ("rouge_l", "rouge_l_normalized", "wrong_script")]
         [42.9, 100.0, 1.0]
     """
-    rows = _rows(hypotheses, references, language, sources)
+    rows = _rows(
+        hypotheses,
+        references,
+        language,
+        sources,
+    )
     figures = _figures({name: row.sum(axis=0) for name, row in rows.items()}, language)
     figures["wrong_script"] = fmean(map(is_wrong_script, hypotheses, references))
     figures["empty"] = fmean(not hypothesis.strip() for hypothesis in hypotheses)
     if sources is not None:
-        figures["copied_source"] = fmean(map(is_copy, hypotheses, references, sources))
+        figures["copied_source"] = fmean(
+            map(
+                is_copy,
+                hypotheses,
+                references,
+                sources,
+            )
+        )
     return figures
 
 
@@ -259,7 +271,12 @@ def _figures(
     for suffix in ("", _NORMALIZED):
         for score in SCORES[:-1]:
             name = score + suffix
-            figures[name] = _figure(name, sums[name], language, sentence)
+            figures[name] = _figure(
+                name,
+                sums[name],
+                language,
+                sentence,
+            )
         figures[f"mean{suffix}"] = fmean(figures[name + suffix] for name in _AVERAGED)
     return figures
 
@@ -287,7 +304,12 @@ def _rows(
     """Count the terms of each figure: a row for each sentence, to be summed."""
     import numpy as np
 
-    _refuse_invalid(hypotheses, references, language, sources)
+    _refuse_invalid(
+        hypotheses,
+        references,
+        language,
+        sources,
+    )
     outputs = [text.strip()[:LONGEST] for text in hypotheses]
     targets = [text.strip()[:LONGEST] for text in references]
     rows: dict[str, Counts] = {}

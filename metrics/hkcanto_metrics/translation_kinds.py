@@ -159,7 +159,12 @@ class Piece(Part):
         heading: The kind of text below it, if it is a heading.
     """
 
-    def __init__(self, text: str, gap: str, heading: str = "") -> None:
+    def __init__(
+        self,
+        text: str,
+        gap: str,
+        heading: str = "",
+    ) -> None:
         super().__init__(text)
         self.gap = gap
         self.heading = heading
@@ -185,7 +190,11 @@ class PieceKinds:
             preferred to Written Chinese if the source is Written Chinese.
     """
 
-    def __init__(self, source: str, language: str) -> None:
+    def __init__(
+        self,
+        source: str,
+        language: str,
+    ) -> None:
         self.source = source
         self.original = Part(source[:CHARACTERS_READ])
         lines = self.original.folded.splitlines()[:LINES_READ]
@@ -250,7 +259,12 @@ class PieceKinds:
         before = Piece("", "")
         for piece, after in pairwise([*pieces, Piece("", "")]):
             share = size / self.original.size
-            piece.kind = piece.kind or self._kind(piece, after.text, share, known)
+            piece.kind = piece.kind or self._kind(
+                piece,
+                after.text,
+                share,
+                known,
+            )
             heading = self._below(piece, heading, share)
             is_note = piece.kind == "talk"
             is_note |= piece.kind == "other" and self._is_item(piece.text)
@@ -278,7 +292,12 @@ class PieceKinds:
             if piece.kind == "loose" and is_beside:
                 piece.kind = "text"
 
-    def _below(self, piece: Piece, heading: Heading, share: float) -> Heading:
+    def _below(
+        self,
+        piece: Piece,
+        heading: Heading,
+        share: float,
+    ) -> Heading:
         """The kind of text below a piece."""
         # Another turn of the user goes on to the end.
         if heading.role == "turn" and share >= SHORT:
@@ -298,7 +317,13 @@ class PieceKinds:
             is_named=piece.heading in ("named", "final"),
         )
 
-    def _kind(self, piece: Piece, after: str, share: float, known: str) -> str:
+    def _kind(
+        self,
+        piece: Piece,
+        after: str,
+        share: float,
+        known: str,
+    ) -> str:
         """The kind of a piece of a response, by the first rule that fits."""
         frame = self._frame_kind(piece, share)
         if frame:
@@ -313,9 +338,18 @@ class PieceKinds:
             return "talk"
         return "text" if self._goes_on(piece, share) else "loose"
 
-    def _frame_kind(self, piece: Piece, share: float) -> str:
+    def _frame_kind(
+        self,
+        piece: Piece,
+        share: float,
+    ) -> str:
         """The kind of a piece that is no text, or that speaks to the user; else empty."""
-        if self._is_frame("rule", piece, share, COMPLETE):
+        if self._is_frame(
+            "rule",
+            piece,
+            share,
+            COMPLETE,
+        ):
             return "rule"
         if _CLOSERS.fullmatch(piece.text) and share:
             return "text"
@@ -323,14 +357,30 @@ class PieceKinds:
             return "mark"
         if "brackets" in self.kinds and begins("chosen", piece.text):
             return "talk"
-        if not share and self._is_frame("courtesy", piece, share, 0):
+        if not share and self._is_frame(
+            "courtesy",
+            piece,
+            share,
+            0,
+        ):
             return "courtesy"
         for kind, least in TAILS.items():
-            if self._is_frame(kind, piece, share, least):
+            if self._is_frame(
+                kind,
+                piece,
+                share,
+                least,
+            ):
                 return kind
         return ""
 
-    def _is_frame(self, kind: str, piece: Piece, share: float, least: float) -> bool:
+    def _is_frame(
+        self,
+        kind: str,
+        piece: Piece,
+        share: float,
+        least: float,
+    ) -> bool:
         """Whether a piece is of a kind that the source lacks, after so much of the translation."""
         # By then, the translation of one line has what the source says itself.
         is_tail = kind in TAILS and kind not in _SOURCE_TAILS
@@ -357,7 +407,12 @@ class PieceKinds:
         similarity = LCSseq.similarity(piece.text, self.source)
         return similarity >= _COPIED * len(piece.text)
 
-    def _is_talk(self, piece: Piece, after: str, share: float) -> bool:
+    def _is_talk(
+        self,
+        piece: Piece,
+        after: str,
+        share: float,
+    ) -> bool:
         """Whether a piece speaks of translating, or announces what follows."""
         is_long = piece.size >= COMPLETE * self.original.size and not self.is_short
         if self._is_about(piece) and (share >= COMPLETE or not is_long):
@@ -367,7 +422,12 @@ class PieceKinds:
             return False
         return announces and not is_long and not after.startswith(_QUOTATION)
 
-    def _is_gloss(self, piece: Piece, share: float, known: str) -> bool:
+    def _is_gloss(
+        self,
+        piece: Piece,
+        share: float,
+        known: str,
+    ) -> bool:
         """Whether a piece explains words."""
         if "colon" in self.kinds and self._is_entry(piece):
             return True
@@ -382,7 +442,11 @@ class PieceKinds:
             return True
         return any(word[1:] and word in self.source for word in quoted)
 
-    def _is_quoted_entry(self, piece: Piece, quoted: Sequence[str]) -> bool:
+    def _is_quoted_entry(
+        self,
+        piece: Piece,
+        quoted: Sequence[str],
+    ) -> bool:
         """Whether a piece has little but a quoted word of the source and its translation."""
         if len(quoted) < 2 or piece.size >= COMPLETE * self.original.size:
             return False
@@ -414,7 +478,11 @@ class PieceKinds:
         is_name = is_name and {*piece.units} <= {*original.units}
         return len(piece.units) > _LONGEST_PAUSE and not is_name
 
-    def _goes_on(self, piece: Piece, share: float) -> bool:
+    def _goes_on(
+        self,
+        piece: Piece,
+        share: float,
+    ) -> bool:
         """Whether a piece may begin or go on with the translation, not with the source."""
         is_first = not share and self.n_lines == 1
         if is_first and "closing" in self.kinds and begins("closing", piece.text):

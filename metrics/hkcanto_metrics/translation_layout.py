@@ -183,7 +183,11 @@ class TranslationReader(PieceReader):
             return False
         return PATTERNS["asking"].search(source) is None
 
-    def gives_up(self, response: str, kept: str) -> bool:
+    def gives_up(
+        self,
+        response: str,
+        kept: str,
+    ) -> bool:
         """Tell whether a response refuses or asks back, and what is kept of it only goes on with it.
 
         Args:
@@ -274,7 +278,11 @@ class TranslationReader(PieceReader):
         kept = self._with_rivals(best, blocks)
         return kept, is_ambiguous or len(kept.pieces) > len(best.pieces)
 
-    def _with_rivals(self, best: _Block, blocks: Sequence[_Block]) -> _Block:
+    def _with_rivals(
+        self,
+        best: _Block,
+        blocks: Sequence[_Block],
+    ) -> _Block:
         """The best run of a short text, up to others in its block that are as likely."""
         block = next(block for block in blocks if best.pieces[0] in block.pieces)
         places: list[int] = []
@@ -284,11 +292,19 @@ class TranslationReader(PieceReader):
                 places.append(block.pieces.index(run.pieces[-1]))
         return self._run(block, min(places), max(places) + 1)
 
-    def _is_as_good(self, block: _Block, best: _Block) -> bool:
+    def _is_as_good(
+        self,
+        block: _Block,
+        best: _Block,
+    ) -> bool:
         """Whether another text is an alternative that nothing puts second."""
         return any(self._is_alternative_to(run, best) for run in self._runs(block))
 
-    def _is_alternative_to(self, run: _Block, best: _Block) -> bool:
+    def _is_alternative_to(
+        self,
+        run: _Block,
+        best: _Block,
+    ) -> bool:
         """Whether a run is another translation, beside the best one."""
         if best.heading == "final" or run.is_remark or run.kind != "text":
             return False
@@ -305,7 +321,11 @@ class TranslationReader(PieceReader):
             return False
         return is_other and self._language_rank(run) >= self._language_rank(best)
 
-    def _is_rival(self, run: _Block, best: _Block) -> bool:
+    def _is_rival(
+        self,
+        run: _Block,
+        best: _Block,
+    ) -> bool:
         """Whether a run is as likely the translation as the best one, and another text."""
         if run.pieces == best.pieces or run.is_remark:
             return False
@@ -337,13 +357,21 @@ class TranslationReader(PieceReader):
         return blocks
 
     @staticmethod
-    def _is_apart(piece: Piece, heading: Heading, block: _Block) -> bool:
+    def _is_apart(
+        piece: Piece,
+        heading: Heading,
+        block: _Block,
+    ) -> bool:
         """Whether a piece begins another text than the one before it."""
         if piece.kind != block.kind or heading.role != block.heading:
             return True
         return "\n" in piece.gap and begins("bracket", piece.text)
 
-    def _is_alternative(self, piece: Piece, block: _Block) -> bool:
+    def _is_alternative(
+        self,
+        piece: Piece,
+        block: _Block,
+    ) -> bool:
         """Whether a piece is the next of a list of translations."""
         if piece.size < HALF * self.original.size:
             return False
@@ -369,7 +397,11 @@ class TranslationReader(PieceReader):
             start = end
         return runs or [block]
 
-    def _is_apart_below(self, run: _Block, shorter: _Block) -> bool:
+    def _is_apart_below(
+        self,
+        run: _Block,
+        shorter: _Block,
+    ) -> bool:
         """Whether the translation is in the other pieces of a run, and the first one is beside it."""
         first, second = run.pieces[:2]
         if first.text.endswith(COLONS) or second.text.startswith(_REMARK):
@@ -379,7 +411,11 @@ class TranslationReader(PieceReader):
         return first.is_repeated_in(shorter.whole)  # it goes on with the source
 
     @staticmethod
-    def _goes_on_below(block: _Block, run: _Block, end: int) -> bool:
+    def _goes_on_below(
+        block: _Block,
+        run: _Block,
+        end: int,
+    ) -> bool:
         """Whether the next line goes on with the text, neither a new paragraph nor a repetition."""
         if end == len(block.pieces):
             return False
@@ -388,7 +424,11 @@ class TranslationReader(PieceReader):
         return is_line and not below.is_repeated_in(run.whole)
 
     @staticmethod
-    def _run(block: _Block, start: int, end: int) -> _Block:
+    def _run(
+        block: _Block,
+        start: int,
+        end: int,
+    ) -> _Block:
         """Some pieces of a block in a row."""
         return _Block(
             block.heading, block.kind, block.is_named, block.pieces[start:end]
@@ -470,7 +510,11 @@ class TranslationReader(PieceReader):
                 text = text.rstrip(")）")
         return text
 
-    def _part_names(self, best: _Block, pieces: Sequence[Piece]) -> set[str]:
+    def _part_names(
+        self,
+        best: _Block,
+        pieces: Sequence[Piece],
+    ) -> set[str]:
         """The names of the pieces before and after the translation."""
         first = pieces.index(best.pieces[0])
         last = pieces.index(best.pieces[-1])
@@ -481,7 +525,11 @@ class TranslationReader(PieceReader):
             names.add(self._part_name(piece, best.whole))
         return names - {""}
 
-    def _part_name(self, piece: Piece, translation: Part) -> str:
+    def _part_name(
+        self,
+        piece: Piece,
+        translation: Part,
+    ) -> str:
         """The name of a piece after the translation."""
         if piece.text.startswith("```"):
             return "code fence"

@@ -179,13 +179,22 @@ class PieceReader(PieceKinds):
             return False
         return head.lastgroup == self.headed.lastgroup
 
-    def _closing_length(self, text: str, marks: str, heading: re.Match[str]) -> int:
+    def _closing_length(
+        self,
+        text: str,
+        marks: str,
+        heading: re.Match[str],
+    ) -> int:
         """The length of the mark after a heading that closes one before it."""
         is_open = ("**" in marks or "<" in marks) and "**" not in heading[0]
         closing = _CLOSING.match(text, heading.end()) if is_open else None
         return len(closing[0]) if closing else 0
 
-    def _announcement(self, text: str, folded: str) -> tuple[str, int] | None:
+    def _announcement(
+        self,
+        text: str,
+        folded: str,
+    ) -> tuple[str, int] | None:
         """A text that announces a translation: a whole line, or the start of one."""
         if self._announces(text, folded):
             return "label", len(text)
@@ -233,7 +242,11 @@ class PieceReader(PieceKinds):
             return head.end()
         return 0
 
-    def _announces(self, text: str, folded: str) -> bool:
+    def _announces(
+        self,
+        text: str,
+        folded: str,
+    ) -> bool:
         """Whether a line announces a translation, or says that the model is about to translate."""
         if "about" in self.kinds and PATTERNS["plan"].match(folded):
             return True
@@ -244,7 +257,11 @@ class PieceReader(PieceKinds):
         return PATTERNS["announces"].search(folded) is not None
 
     @staticmethod
-    def _opens(name: str, text: str, folded: str) -> int:
+    def _opens(
+        name: str,
+        text: str,
+        folded: str,
+    ) -> int:
         """The length of an opening about translating, before other text."""
         head = PATTERNS[name].match(folded)
         spoken = "tells" if name == "opening" else "about"
@@ -252,7 +269,11 @@ class PieceReader(PieceKinds):
             return 0
         return head.end() if UNIT.search(text, head.end()) else 0
 
-    def _opening(self, text: str, folded: str) -> tuple[str, int] | None:
+    def _opening(
+        self,
+        text: str,
+        folded: str,
+    ) -> tuple[str, int] | None:
         """A text up to a colon, a quotation or a full stop that speaks of translating."""
         for name in ("colon", "quoting", "opening"):
             length = self._opens(name, text, folded)
@@ -279,7 +300,12 @@ class PieceReader(PieceKinds):
             end = statement.end()
         return length
 
-    def _begins_other(self, before: str, after: str, share: float) -> bool:
+    def _begins_other(
+        self,
+        before: str,
+        after: str,
+        share: float,
+    ) -> bool:
         """Whether a text after a whole translation is none of it."""
         heading = self._heading(after)
         if heading:
@@ -298,12 +324,27 @@ class PieceReader(PieceKinds):
             return False
         return self._is_about(piece) or self._is_gloss(piece, share, before)
 
-    def _is_tail(self, piece: Piece, share: float) -> bool:
+    def _is_tail(
+        self,
+        piece: Piece,
+        share: float,
+    ) -> bool:
         """Whether a sentence in the line of a translation speaks to the user."""
-        if self._is_frame("comment", piece, share, 0):
+        if self._is_frame(
+            "comment",
+            piece,
+            share,
+            0,
+        ):
             return self._is_about(piece)
         return any(
-            self._is_frame(kind, piece, share, 0) for kind in TAILS.keys() - {"ending"}
+            self._is_frame(
+                kind,
+                piece,
+                share,
+                0,
+            )
+            for kind in TAILS.keys() - {"ending"}
         )
 
     def _remark_start(self, text: str) -> int:

@@ -186,7 +186,12 @@ def signature_doubt(
         kind = kind_of(signature)
         differences = contradictions(signature, kind)
         if not differences and name:
-            kind = _recorded_kind(signature, name, shots, recorded or {})
+            kind = _recorded_kind(
+                signature,
+                name,
+                shots,
+                recorded or {},
+            )
             differences = contradictions(signature, kind)
     except HKCantoError as error:
         return f"its signature cannot be right: {str(error).rstrip('.')}"
@@ -227,7 +232,12 @@ def _recorded_kind(
 # ---------------------------------------------------------------------- one item, one vote
 
 
-def uneven_votes(ids: Sequence[str], epochs: int = 1, *, is_whole: bool = True) -> str:
+def uneven_votes(
+    ids: Sequence[str],
+    epochs: int = 1,
+    *,
+    is_whole: bool = True,
+) -> str:
     """Return which item has more votes than others; empty if all have equally many.
 
     Args:

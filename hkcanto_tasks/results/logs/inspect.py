@@ -185,10 +185,19 @@ def inspect_runs(path: Path, new_rows: NewItemRows) -> Iterator[Run | SkippedLog
         raise LogError(_why_no_scores(log, len(samples), answers.scorers))
     for task, items in answers.items.items():
         if len(items):
-            yield _run(path, log, answers, task)
+            yield _run(
+                path,
+                log,
+                answers,
+                task,
+            )
 
 
-def _why_no_scores(log: _Log, samples: int, scorers: Collection[str]) -> str:
+def _why_no_scores(
+    log: _Log,
+    samples: int,
+    scorers: Collection[str],
+) -> str:
     """Return why a log has no scored sample, and what to do."""
     if scorers:
         names = ", ".join(sorted(scorers))
@@ -223,7 +232,11 @@ class _Answers:
         problems: Why samples could not be read.
     """
 
-    def __init__(self, log: _Log, new_rows: NewItemRows) -> None:
+    def __init__(
+        self,
+        log: _Log,
+        new_rows: NewItemRows,
+    ) -> None:
         self.signatures = _signatures(log.eval)
         self.items: dict[str, ItemRows] = {}
         self.usage: dict[str, list[Usage]] = {}
@@ -264,7 +277,11 @@ class _Answers:
         items.no_system |= sample.metadata.no_system
         items.add(_logged_item(sample, items))
 
-    def _has_score(self, sample: _LoggedSample, needs_scores: bool) -> bool:
+    def _has_score(
+        self,
+        sample: _LoggedSample,
+        needs_scores: bool,
+    ) -> bool:
         """Return whether a sample has a score, if it needs one; note why it has none."""
         scores = sample.scores or {}
         if (needs_scores or sample.error) and _SCORER not in scores:
@@ -293,7 +310,11 @@ class _Answers:
         self.models.add(str(sample.output.get("model") or ""))
         self.fingerprints |= _fingerprints(sample)
 
-    def _add_usage(self, task: str, sample: _LoggedSample) -> None:
+    def _add_usage(
+        self,
+        task: str,
+        sample: _LoggedSample,
+    ) -> None:
         usage = _usage(sample)
         if self.provider == "hf":
             # It counts a batch's padding, in prompts and in answers.
@@ -377,7 +398,11 @@ def _run(
     )
 
 
-def _contradictions(evaluation: _Eval, answers: _Answers, task: str) -> Iterator[str]:
+def _contradictions(
+    evaluation: _Eval,
+    answers: _Answers,
+    task: str,
+) -> Iterator[str]:
     """Yield how the signature of a task contradicts the options that its items record."""
     signature = answers.signatures[task]
     names: dict[str, Json] = {}
@@ -389,7 +414,12 @@ def _contradictions(evaluation: _Eval, answers: _Answers, task: str) -> Iterator
     if isinstance(shots, str) and shots.isdecimal():
         shots = int(shots)
     reasons = [
-        signature_doubt(signature, name, shots, options)
+        signature_doubt(
+            signature,
+            name,
+            shots,
+            options,
+        )
         for name, options in names.items()
     ]
     yield from dict.fromkeys(filter(None, reasons or [signature_doubt(signature)]))
@@ -699,7 +729,12 @@ def _tokens(calls: Iterable[Mapping[str, Any]]) -> _Tokens:
         cached += from_cache
         answer += call.get("output_tokens") or 0
         reasoning += call.get("reasoning_tokens") or 0
-    return _Tokens(prompt, answer, cached, reasoning)
+    return _Tokens(
+        prompt,
+        answer,
+        cached,
+        reasoning,
+    )
 
 
 def _usage(sample: _LoggedSample) -> Usage:

@@ -199,7 +199,12 @@ class ItemRows:
             pair = Pair(judgement.answer, sample.target, sample.source)
         text: ItemText | None = None
         if self.texts:
-            text = ItemText(item.prompt, item.response, judgement.answer, sample.target)
+            text = ItemText(
+                item.prompt,
+                item.response,
+                judgement.answer,
+                sample.target,
+            )
         row = _ItemRow(
             id=sample.id,
             subject=sample.subject,
@@ -335,7 +340,11 @@ def judged_again(
     return judged
 
 
-def _likeliest(kind: Kind, sample: Sample, likelihoods: Sequence[float]) -> str:
+def _likeliest(
+    kind: Kind,
+    sample: Sample,
+    likelihoods: Sequence[float],
+) -> str:
     """Return the letter with the highest log-likelihood; empty if one is not a number."""
     letters = [*kind.lettered(sample)]
     if len(letters) != len(likelihoods) or any(map(isnan, likelihoods)):

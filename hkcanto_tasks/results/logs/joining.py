@@ -95,7 +95,11 @@ class _Merge:
         self.parts.append(run)
         self._new_items.append(items)
 
-    def _supersede(self, run: Run, other: Run) -> None:
+    def _supersede(
+        self,
+        run: Run,
+        other: Run,
+    ) -> None:
         reason = "has its items, too, and is larger"
         if len(run.items) == len(other.items):
             reason = "has the same items and is finished or newer"
@@ -103,7 +107,11 @@ class _Merge:
         cause = f"{run.task}: {log} counts, which {reason}; {_KEEP_BOTH}"
         self.superseded.append(SkippedLog(run.sources[0], cause, is_superseded=True))
 
-    def _agrees(self, run: Run, item: str) -> bool:
+    def _agrees(
+        self,
+        run: Run,
+        item: str,
+    ) -> bool:
         """Return whether a run has the values of an item that count."""
         other = self.parts[self._part_of[item]]
         values = _values_of(run.items, item)
@@ -207,7 +215,12 @@ def _completed(run: Run) -> Run:
     count = (run.available or run.expected) * run.sent.repeats
     if len(run.items) < count or run.status == "invalidated":
         return run
-    return replace(run, status="success", limited=False, picked=False)
+    return replace(
+        run,
+        status="success",
+        limited=False,
+        picked=False,
+    )
 
 
 def _joined_status(runs: Sequence[Run]) -> str:

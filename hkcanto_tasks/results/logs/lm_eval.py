@@ -171,7 +171,13 @@ def lm_eval_runs(path: Path, new_rows: NewItemRows) -> Iterator[Run | SkippedLog
             if cause := _why_left_out(head, name, samples):
                 tasks_left_out[cause].append(name)
                 continue
-            yield from _task_runs(path, samples, _task(head, name), head, new_rows)
+            yield from _task_runs(
+                path,
+                samples,
+                _task(head, name),
+                head,
+                new_rows,
+            )
         except UNREADABLE as error:
             yield SkippedLog(path, f"{name}: {reason(error)}")
     for cause, names in tasks_left_out.items():
@@ -179,7 +185,11 @@ def lm_eval_runs(path: Path, new_rows: NewItemRows) -> Iterator[Run | SkippedLog
         yield SkippedLog(path, f"{cause}: {listed}")
 
 
-def _why_left_out(head: _Head, name: str, samples: Path) -> str:
+def _why_left_out(
+    head: _Head,
+    name: str,
+    samples: Path,
+) -> str:
     """Return why the samples of a task cannot be read; empty if they can."""
     if head.results.configs[name].get("dataset_path") != "hkcanto":
         return "not tasks of hkcanto"
@@ -210,7 +220,13 @@ def _task_runs(
         status = "incomplete"
         yield SkippedLog(samples, missing)
     if len(rows):
-        yield _run(path, head, task, answers, status)
+        yield _run(
+            path,
+            head,
+            task,
+            answers,
+            status,
+        )
 
 
 def _head(path: Path) -> _Head:
@@ -363,7 +379,11 @@ class _Answers:
         last_document: The highest document number.
     """
 
-    def __init__(self, items: ItemRows, chat_template: str) -> None:
+    def __init__(
+        self,
+        items: ItemRows,
+        chat_template: str,
+    ) -> None:
         self.items = items
         self.chat_template = chat_template
         self.problems: list[str] = []
@@ -420,7 +440,11 @@ class _Answers:
         )
 
 
-def _answers(samples: Path, items: ItemRows, chat_template: str) -> _Answers:
+def _answers(
+    samples: Path,
+    items: ItemRows,
+    chat_template: str,
+) -> _Answers:
     answers = _Answers(items, chat_template)
     with samples.open("rb", buffering=1 << 17) as file:
         for number, line in enumerate(file, 1):

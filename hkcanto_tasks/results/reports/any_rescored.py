@@ -187,7 +187,12 @@ def _reread_tasks(
     return tasks, problems
 
 
-def _log(name: str, answers: Sequence[_Reread], *, is_ours: bool) -> AnyLog:
+def _log(
+    name: str,
+    answers: Sequence[_Reread],
+    *,
+    is_ours: bool,
+) -> AnyLog:
     """Return the harness's scores of a task as a log, or ours."""
     responses = []
     for position, answer in enumerate(answers):

@@ -191,7 +191,12 @@ def compare_runs(
     comparisons = outcome.comparisons
     decision = None
     if gate is not None:
-        decision = _decision(outcome, gate, look, candidates)
+        decision = _decision(
+            outcome,
+            gate,
+            look,
+            candidates,
+        )
     blocks = sections(
         outcome.compared,
         outcome.not_compared,
@@ -679,7 +684,11 @@ def _differences(runs: Sequence[Run]) -> Iterator[str]:
             )
 
 
-def _unlike(part: str, first: str, second: str) -> str:
+def _unlike(
+    part: str,
+    first: str,
+    second: str,
+) -> str:
     """Return both values of a setting, with the cause if they are hashes; empty if equal."""
     if first == second:
         return ""

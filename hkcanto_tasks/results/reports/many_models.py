@@ -282,7 +282,11 @@ def _lead_certainty(order: _Order, races: Sequence[Selection]) -> str:
     return text
 
 
-def _certainty_of_two(first: str, second: str, races: Sequence[Selection]) -> str:
+def _certainty_of_two(
+    first: str,
+    second: str,
+    races: Sequence[Selection],
+) -> str:
     """Say on how many tasks the first of two models is certainly better, and certainly worse."""
     better = _wins(first, second, races)
     worse = _wins(second, first, races)
@@ -332,7 +336,11 @@ def _certainty_on_one(order: _Order, race: Selection) -> str:
     return sentences(text, say("Not certainly better than {named}.", named=models))
 
 
-def _wins(leader: str, other: str, races: Sequence[Selection]) -> int:
+def _wins(
+    leader: str,
+    other: str,
+    races: Sequence[Selection],
+) -> int:
     """Return on how many tasks a model is significantly better than another."""
     return sum(
         run.label == leader and other in {beaten.label for beaten in behind}
@@ -341,7 +349,11 @@ def _wins(leader: str, other: str, races: Sequence[Selection]) -> int:
     )
 
 
-def _is_clearly_ahead(leader: str, other: str, races: Sequence[Selection]) -> bool:
+def _is_clearly_ahead(
+    leader: str,
+    other: str,
+    races: Sequence[Selection],
+) -> bool:
     """Whether a model is significantly better than another on a task, and worse on none."""
     return _wins(leader, other, races) > 0 and not _wins(other, leader, races)
 

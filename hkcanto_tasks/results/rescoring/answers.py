@@ -121,7 +121,11 @@ def _rows(path: Path, encoding: str) -> dict[int, dict[str, Any]]:
     return rows
 
 
-def _in_utf8(path: Path, content: bytes, encoding: str) -> bytes:
+def _in_utf8(
+    path: Path,
+    content: bytes,
+    encoding: str,
+) -> bytes:
     """Return the content of a file in UTF-8.
 
     Raises:

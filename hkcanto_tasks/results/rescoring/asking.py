@@ -15,7 +15,11 @@ from ...kinds.multiple_choice import MultipleChoice
 from .runs import RescoredRun, Scored
 
 
-def reread(runs: Sequence[RescoredRun], reader: str, progress: Progress) -> None:
+def reread(
+    runs: Sequence[RescoredRun],
+    reader: str,
+    progress: Progress,
+) -> None:
     """Add the figures `read`, `forced`, `none` and `acc_reread` of each answer to runs.
 
     Args:
@@ -100,7 +104,11 @@ def _second_look_values(
     return dict(zip(figures, map(float, flags), strict=True))
 
 
-def grade(runs: Sequence[RescoredRun], grader: str, progress: Progress) -> None:
+def grade(
+    runs: Sequence[RescoredRun],
+    grader: str,
+    progress: Progress,
+) -> None:
     """Have a model judge the answers of runs; runs without a rubric stay as they are.
 
     Args:

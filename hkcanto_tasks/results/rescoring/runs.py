@@ -50,7 +50,11 @@ class RescoredRows(ItemRows):
 
     NEEDS_SCORES = False
 
-    def __init__(self, kind: Kind, rubric: str = "") -> None:
+    def __init__(
+        self,
+        kind: Kind,
+        rubric: str = "",
+    ) -> None:
         # A log-likelihood is logged only as evidence.
         super().__init__(kind, texts=True, evidence=not kind.is_generative)
         self.rubric = rubric
@@ -106,7 +110,11 @@ class RescoredRun:
         judgements = [scored.judgement for scored in self.scored]
         return self._figure_from(judgements, figure)
 
-    def _figure_from(self, judgements: Sequence[Judgement], figure: Figure) -> float:
+    def _figure_from(
+        self,
+        judgements: Sequence[Judgement],
+        figure: Figure,
+    ) -> float:
         values = []
         for scored, judgement in zip(self.scored, judgements, strict=True):
             values_of_item = item_values([figure], scored.item.sample, judgement)

@@ -435,7 +435,12 @@ class NonInferiority:
     lower: float  # the lower bound of the loss
     lower_confidence: float  # one-sided confidence of the lower bound
 
-    def bounded(self, bound: float, lower: float, delta: float) -> "NonInferiority":
+    def bounded(
+        self,
+        bound: float,
+        lower: float,
+        delta: float,
+    ) -> "NonInferiority":
         """Return the outcome with other bounds, and a tolerance in their unit."""
         return replace(
             self,
@@ -446,7 +451,11 @@ class NonInferiority:
         )
 
 
-def gate_answer(bound: float, lower: float, delta: float) -> GateAnswer:
+def gate_answer(
+    bound: float,
+    lower: float,
+    delta: float,
+) -> GateAnswer:
     """Return what the bounds of a loss say about a tolerance.
 
     Examples:

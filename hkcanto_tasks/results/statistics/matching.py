@@ -151,7 +151,11 @@ class Paired:
     def _figure(self, rows: Floats) -> float:
         return float(self.statistic(rows.sum(axis=0, keepdims=True))[0])
 
-    def effect(self, name: str = "", tests: int = 1) -> Effect:
+    def effect(
+        self,
+        name: str = "",
+        tests: int = 1,
+    ) -> Effect:
         """Return how B differs from A, with the interval and test that fit the figure.
 
         The 5 % error is shared by a number of tests (Bonferroni).
@@ -207,7 +211,12 @@ class Paired:
             confidence=confidence,
         )
 
-    def _interval(self, a: float, b: float, confidence: float) -> Interval:
+    def _interval(
+        self,
+        a: float,
+        b: float,
+        confidence: float,
+    ) -> Interval:
         if self.figure.form == "corpus":
             changes, largest = self.corpus_changes()
             return intervals.paired_mean_interval(
@@ -230,7 +239,12 @@ class Paired:
         largest = max(100 / points_of(self.figure), float(np.abs(changes).max()))
         return changes, largest
 
-    def _mean_or_rate_interval(self, a: float, b: float, confidence: float) -> Interval:
+    def _mean_or_rate_interval(
+        self,
+        a: float,
+        b: float,
+        confidence: float,
+    ) -> Interval:
         # Linearised if the two sides' lengths differ (Cochran 1977, section 6.4).
         sizes = self.sizes
         values_a = self.a[:, 0] - a * (self.a[:, 1] - sizes)

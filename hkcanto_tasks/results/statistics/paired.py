@@ -353,7 +353,12 @@ def _corpus_bounds(items: Paired, errors: GateErrors) -> tuple[float, float]:
     return scale * bound, scale * lower
 
 
-def _prospect(items: Paired, run: Run, delta: float, confidence: float) -> Prospect:
+def _prospect(
+    items: Paired,
+    run: Run,
+    delta: float,
+    confidence: float,
+) -> Prospect:
     """Say how many items an undecided gate needs, and what the whole task can decide."""
     spread = observed_spread(items)
     task_items = max(items.questions, _scored_items(items.figure, run))

@@ -145,7 +145,11 @@ class Selection:
             confidence=shared_confidence(self.tests),
         )
 
-    def _difference(self, a: Run, b: Run) -> Estimate:
+    def _difference(
+        self,
+        a: Run,
+        b: Run,
+    ) -> Estimate:
         """Return the figure of run B minus that of run A."""
         if len(self.items) == 2:
             return self.effect(a, b).difference
@@ -162,12 +166,20 @@ class Selection:
         ends = (change - reach, change + reach)
         return Estimate(change, *agreeing(ends, self._p_value(a, b), change), items)
 
-    def _p_value(self, a: Run, b: Run) -> float:
+    def _p_value(
+        self,
+        a: Run,
+        b: Run,
+    ) -> float:
         """Return the p-value of a difference, for all pairs and tasks at once."""
         distance = abs(self.figures[b] - self.figures[a]) / self._error(a, b)
         return min(1.0, self.tests * self._null.p_value(distance))
 
-    def _error(self, a: Run, b: Run) -> float:
+    def _error(
+        self,
+        a: Run,
+        b: Run,
+    ) -> float:
         runs = [*self.items]
         return float(self._null.errors[runs.index(a), runs.index(b)])
 

@@ -8,15 +8,30 @@ _Rows = Iterator[dict[str, str]]
 
 def cantonese_english(folder: Path, split: str) -> _Rows:
     """Yield the rows from Cantonese to English."""
-    return _rows(folder, split, "yue", "en")
+    return _rows(
+        folder,
+        split,
+        "yue",
+        "en",
+    )
 
 
 def english_cantonese(folder: Path, split: str) -> _Rows:
     """Yield the rows from English to Cantonese."""
-    return _rows(folder, split, "en", "yue")
+    return _rows(
+        folder,
+        split,
+        "en",
+        "yue",
+    )
 
 
-def _rows(folder: Path, split: str, source: str, target: str) -> _Rows:
+def _rows(
+    folder: Path,
+    split: str,
+    source: str,
+    target: str,
+) -> _Rows:
     if split != "test":
         return
     sources = (folder / f"test/{source}.txt").read_text("utf-8").splitlines()

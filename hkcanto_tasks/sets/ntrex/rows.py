@@ -11,17 +11,32 @@ _Rows = Iterator[dict[str, str]]
 
 def english_cantonese(folder: Path, split: str) -> _Rows:
     """Yield the rows from English to Cantonese."""
-    return _rows(folder, split, _ENGLISH, _CANTONESE)
+    return _rows(
+        folder,
+        split,
+        _ENGLISH,
+        _CANTONESE,
+    )
 
 
 def cantonese_english(folder: Path, split: str) -> _Rows:
     """Yield the rows from Cantonese to English."""
-    return _rows(folder, split, _CANTONESE, _ENGLISH)
+    return _rows(
+        folder,
+        split,
+        _CANTONESE,
+        _ENGLISH,
+    )
 
 
 def english_taiwan(folder: Path, split: str) -> _Rows:
     """Yield the rows from English to the Chinese of Taiwan."""
-    return _rows(folder, split, _ENGLISH, _TAIWAN)
+    return _rows(
+        folder,
+        split,
+        _ENGLISH,
+        _TAIWAN,
+    )
 
 
 def _rows(

@@ -75,7 +75,11 @@ class Reply(Form):
 
     code: str
 
-    def verdict(self, source: str, text: str) -> Verdict:
+    def verdict(
+        self,
+        source: str,
+        text: str,
+    ) -> Verdict:
         """Return the verdict on a text that was made from a source.
 
         Raises:
@@ -118,7 +122,12 @@ def judge(
 
     async def score(state: TaskState, target: Target) -> Score:
         source = _source(state)
-        text = judged_text(state.output.completion, stop, source, language)
+        text = judged_text(
+            state.output.completion,
+            stop,
+            source,
+            language,
+        )
         if not text:
             values, metadata = combine(text, [empty])
             return Score(
@@ -135,7 +144,12 @@ def judge(
             )
             return ask_judge(
                 grader,
-                prompt(source, target.text, text, code),
+                prompt(
+                    source,
+                    target.text,
+                    text,
+                    code,
+                ),
                 GenerateConfig(seed=seed, response_schema=schema),
                 lambda answer: _filled_in(reply, answer, code).verdict(source, text),
                 fill(judge_texts()["retry"], {"code": code}, keep=True),

@@ -31,7 +31,14 @@ async def ask_role(
         PrerequisiteError: The role has no model.
     """
     requests = [
-        judge_answer(grader, kind, sample, answer, epoch, seed)
+        judge_answer(
+            grader,
+            kind,
+            sample,
+            answer,
+            epoch,
+            seed,
+        )
         for seed, grader in enumerate(panel(), start=1)
     ]
     return await collect(*requests)
@@ -56,7 +63,13 @@ async def judge_answer(
         seed: The seed of the request.
     """
     answer = valid(answer)
-    code = fresh_code(sample.id, epoch, answer, str(grader), seed)
+    code = fresh_code(
+        sample.id,
+        epoch,
+        answer,
+        str(grader),
+        seed,
+    )
     line_code = code[:ON_LINE]
     replies: list[str] = []
 

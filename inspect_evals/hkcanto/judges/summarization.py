@@ -126,7 +126,12 @@ def summary_prompt(
         "marking_scheme": key_points,
         "summary": summary,
     }
-    return render("summary", code, texts, criteria="\n\n".join(criteria))
+    return render(
+        "summary",
+        code,
+        texts,
+        criteria="\n\n".join(criteria),
+    )
 
 
 def _combined(

@@ -56,7 +56,11 @@ class LabelledError(Form):
     reason: str
     category: ErrorCategory
 
-    def span(self, source: str, translation: str) -> ErrorSpan:
+    def span(
+        self,
+        source: str,
+        translation: str,
+    ) -> ErrorSpan:
         """Find the error in the translation, or an omission in the source.
 
         Raises:
@@ -80,7 +84,11 @@ class LabelledErrors(Reply):
 
     errors: Annotated[list[LabelledError], Field(max_length=5)]
 
-    def verdict(self, source: str, text: str) -> Verdict:
+    def verdict(
+        self,
+        source: str,
+        text: str,
+    ) -> Verdict:
         """Return the paper's figure for a translation with these errors."""
         spans = [error.span(source, text) for error in self.errors]
         omissions = [span for span in spans if span.category == OMISSION]

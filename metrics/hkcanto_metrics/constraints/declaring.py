@@ -101,7 +101,11 @@ class Verifier:
         known = ", ".join(takes) or "no arguments"
         raise ValueError(f"constraint {self.name!r}: {problem}; it takes {known}")
 
-    def holds(self, answer: str, args: Mapping[str, Any]) -> bool:
+    def holds(
+        self,
+        answer: str,
+        args: Mapping[str, Any],
+    ) -> bool:
         """Whether an answer satisfies the verifier; an empty one never does."""
         values = self.read(args)
         bounds = {name: values.pop(name, None) for name in _BOUNDS}
@@ -226,7 +230,13 @@ def _verifier(topic: str, function: FunctionType) -> Verifier:
         kw_only=True,
         forbid_unknown_fields=True,
     )
-    return Verifier(name, topic, function, record, least)
+    return Verifier(
+        name,
+        topic,
+        function,
+        record,
+        least,
+    )
 
 
 class Constraint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

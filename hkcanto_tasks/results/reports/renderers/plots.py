@@ -108,7 +108,11 @@ class _Axis(NamedTuple):
             pale,
         )
 
-    def dots(self, values: Sequence[Value], is_difference: bool) -> Iterator[Mark]:
+    def dots(
+        self,
+        values: Sequence[Value],
+        is_difference: bool,
+    ) -> Iterator[Mark]:
         """Yield the dots of a row's values, one below the other."""
         for index, value in enumerate(values):
             height = round(100 * (index + 1) / (1 + len(values)), 1)
@@ -234,7 +238,11 @@ def strip(
     return rows
 
 
-def _value(row: TableRow, position: int, kind: str) -> Value:
+def _value(
+    row: TableRow,
+    position: int,
+    kind: str,
+) -> Value:
     """Return the value of a row of some kind; None if the row is of another kind."""
     return row.values[position] if row.kind == kind else None
 

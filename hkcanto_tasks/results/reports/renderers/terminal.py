@@ -61,7 +61,12 @@ _PIECE = re.compile(
 class _Prose(Text):
     """A text that may break between Chinese characters, which have no spaces between them."""
 
-    def wrap(self, console: Console, width: int, **options: Any) -> Lines:
+    def wrap(
+        self,
+        console: Console,
+        width: int,
+        **options: Any,
+    ) -> Lines:
         """Return its lines."""
         lines = Lines()
         for paragraph in self.split(allow_blank=True):
