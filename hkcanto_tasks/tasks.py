@@ -537,13 +537,16 @@ _VARIABLES = (
     "HKCANTO_DATA",
     "HKCANTO_DATA_DIR",
     "HKCANTO_GITHUB_ENDPOINT",
+    "HKCANTO_LANGUAGE",
     "HKCANTO_OFFLINE",
 )
+_TEST_VARIABLES = "HKCANTO_TEST_"
 
 
 def _warn_of_unknown_variables() -> None:
     """Warn of unknown variables, since a misspelt one may leave data unpinned."""
-    ours = {name for name in os.environ if name.startswith("HKCANTO_")}
+    named = {name for name in os.environ if name.startswith("HKCANTO_")}
+    ours = {name for name in named if not name.startswith(_TEST_VARIABLES)}
     if ours <= {*_VARIABLES}:
         return  # reading the public sets takes a while
     known = {*_VARIABLES}
@@ -553,9 +556,8 @@ def _warn_of_unknown_variables() -> None:
         if benchmark.reasoning:
             known.add(revision_variable(_folder_name(benchmark.reasoning)))
     for name in sorted(ours - known):
-        if not name.startswith("HKCANTO_TEST_"):
-            hint = did_you_mean(name, known) or f"There are {', '.join(sorted(known))}."
-            warn_once(f"{name} is set, but nothing reads it. {hint.rstrip()}")
+        hint = did_you_mean(name, known) or f"There are {', '.join(sorted(known))}."
+        warn_once(f"{name} is set, but nothing reads it. {hint.rstrip()}")
 
 
 def _folder_name(dataset: HubDataset) -> str:

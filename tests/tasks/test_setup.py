@@ -97,6 +97,7 @@ def test_a_misspelt_variable_is_named_and_no_known_one(
     monkeypatch.setenv("HKCANTO_REVISION_GSM8K_CANTONESE", "main")  # of a public set
     monkeypatch.setenv("HKCANTO_TEST_ANYTHING", "1")
     monkeypatch.setenv("HKCANTO_REVISION_TMMLUPLUSS", "v1.0")
+    monkeypatch.setenv("HKCANTO_LANGUAGE", "zh-Hant")
     monkeypatch.setenv("ANOTHER_PACKAGES", "1")
     with caplog.at_level(logging.WARNING, "hkcanto"):
         load_task("hkcanto_g2p")
@@ -104,13 +105,15 @@ def test_a_misspelt_variable_is_named_and_no_known_one(
     (warning,) = [text for text in named if "TMMLUPLUS" in text]
     assert warning.startswith("HKCANTO_REVISION_TMMLUPLUSS is set, but nothing reads")
     assert "HKCANTO_REVISION_TMMLUPLUS?" in warning
-    known = ("TEST_", "PACKAGES", "GSM8K")
+    known = ("TEST_", "PACKAGES", "GSM8K", "LANGUAGE is")
     assert not [text for text in named if any(name in text for name in known)]
 
 
 def test_a_task_of_ours_is_loaded_and_shown_without_reading_the_public_sets(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setenv("HKCANTO_LANGUAGE", "zh-Hant")
+    monkeypatch.setenv("HKCANTO_TEST_BROWSER", "chromium")
     monkeypatch.setattr(catalogue, "_sets", lambda _: pytest.fail("they are read"))
     shown = describe("hkcanto/mmlu", {"language": "en"}, shots=2)
     assert shown.task.name == "hkcanto_mmlu_en"
