@@ -85,12 +85,16 @@ def clean_output(
     refused = False
     if source.strip():
         reader = TranslationReader(source.strip(), language)
-        refused = reader.has_nothing(kept)
         response = kept
         text, around, ambiguous = reader.find(response)
         kept, within = _unwrapped(text.strip(), candidates - removed)
         removed |= around | within
-        refused |= reader.refuses(kept) or reader.gives_up(response, kept)
+        refused = reader.refuses(kept)
+        ambiguous &= not refused
+        if not refused and reader.refuses(response):
+            # A translation may follow, if a label says so.
+            refused = "label" not in removed
+            ambiguous = True
     named = tuple(name for name in (*_WRAPPINGS, *_AROUND) if name in removed)
     return Cleaned(
         kept,

@@ -12,7 +12,6 @@ from collections.abc import Sequence, Set
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
 
 from rapidfuzz.distance import LCSseq
 
@@ -26,7 +25,7 @@ CHARACTERS_READ = 30_000
 LINES_READ = 500
 # Share of a text's bigrams that also occur in the source: 22 % or more in the Cantonese references
 # of Chinese sentences, 5 % or less in the references of other sentences (percentiles 1 and 99).
-RELATED = 0.12
+_RELATED = 0.12
 _COPIED = 0.88
 # Lengths relative to the source. Of 3,000 Cantonese references of English texts, 98 % have 0.76 to
 # 1.33 times its length; of Chinese texts, 0.88 to 1.09 times. A summary is much shorter.
@@ -37,23 +36,19 @@ COMPLETE = 0.6
 ENOUGH = 0.7
 WHOLE = 0.95
 FULL = 1.25
-TOO_MUCH = 1.8
 _CHARACTERS_IN_A_WORD = 1.3
 # The size of a source so short that length and wording show less.
-FEW = 15
+_FEW = 15
 HEAD = 200
 LONGEST_LABEL = 60
-LONGEST_ANNOUNCEMENT = 80
 _LONGEST_NAME = 5
 _LONGEST_PAUSE = 2
 HAN_CHARACTER = re.compile(f"[{HAN}]")
-UNIT = re.compile(rf"[{HAN}]|[^\W\d_{HAN}]+(?:['’][a-z]+)?[1-6]?")
+_UNIT = re.compile(rf"[{HAN}]|[^\W\d_{HAN}]+(?:['’][a-z]+)?[1-6]?")
 _TONE = re.compile("[1-6]$|[āáǎàēéěèīíǐìōóǒòūúǔùǖǘǚǜ]")
-_SENTENCE = re.compile(r"[。！？!?]+|\.[. ]*(?=\W*(?:\s|$))")
 _SENTENCE_END = re.compile(r"(?<=[。！!？?.…~])\s*|[,，]\s*")
 QUOTED = re.compile(r"[「『“\"]([^「」『』“”\"]+)[」』”\"]")
 _PAIRED = re.compile("[→=＝]")  # a word and its explanation
-_NAME = re.compile(r"[^\W_\u3400-\u9fff]*(?:\d|[A-Z])[^\W_\u3400-\u9fff]*")
 QUESTION = re.compile("[?？]")
 OPENING = re.compile(r"(?:<\w+>|[\W_]|\d\d?[.、)]\s)*")
 QUOTE_MARK = re.compile(r"(?m)^>\x20?")
@@ -66,7 +61,7 @@ _MARKED = re.compile(r"[#*]")
 _TITLE = re.compile(r"#+\s.*|\*\*[^*]+\*\*[:：]?")
 _CLOSERS = re.compile('[」』”’"）)]+')
 COLONS = (":", "：")
-_QUOTATION = ("「", "『", "“", '"')
+REMARK = ("(", "（", "[")
 PATTERNS = read_patterns(
     Path(__file__).with_name("translation_layout.toml"), re.IGNORECASE | re.VERBOSE
 )
@@ -81,7 +76,6 @@ HEADINGS = (
     "source",
     "named",
     "label",
-    "voice",
 )
 ASIDES = {"draft", "notes", "option", "version", "turn"}
 # A kind of text after a translation → the share of the source's length that comes before it.
@@ -95,7 +89,7 @@ TAILS = {
 # Tails that any sentence of a source may have → the words that show it.
 _SOURCE_TAILS = {"wish": "wishes", "ending": "ends"}
 # The kinds that may follow a mark or a number.
-_WORDED = {"offer", "simplified", *HEADINGS}
+_WORDED = {"offer", *HEADINGS}
 _MARKS = " 。！!.,，~～*…😊"
 # The names of the requested language. A text without a distinctive word may be in any variety of
 # Chinese.
@@ -113,21 +107,13 @@ class Part:
     def __init__(self, text: str) -> None:
         self.text = text
         self.folded = fold_script(text)
-        self.units = UNIT.findall(self.folded.lower())
+        self.units = _UNIT.findall(self.folded.lower())
         han = len(HAN_CHARACTER.findall(self.folded))
         words = len(self.units) - han
         self.size = han + _CHARACTERS_IN_A_WORD * words or 0.1
         self.chinese = han > words
         toned = sum(map(bool, map(_TONE.search, self.units)))
-        self.romanised = words > max(2, han) and toned > 0.3 * words
-        self.romanised |= toned == words > 1 and not han
-        # A gloss repeats the characters that it explains.
-        self.spelt = self.romanised and not han
-        lines = filter(None, map(str.strip, text.splitlines()))
-        # A line that ends in a colon belongs to the next one.
-        self.sentences = sum(
-            len(_SENTENCE.findall(line)) or not line.endswith(COLONS) for line in lines
-        )
+        self.romanised = words > max(1, han) and toned > 0.3 * words
         self.bigrams = {*pairwise(self.units)}
 
     @cached_property
@@ -137,17 +123,12 @@ class Part:
         is_neutral = language in _WRITTEN and not count_features(self.text)[1]
         return None if is_neutral or language in ("mixed", "none") else language
 
-    def share(self, other: Part) -> float:
-        """The share of its bigrams, or of the characters of a short text, that another has."""
-        if min(len(self.units), len(other.units)) < FEW:
-            return len({*self.units} & {*other.units}) / (len({*self.units}) or 1)
-        return len(self.bigrams & other.bigrams) / len(self.bigrams)
-
     def is_repeated_in(self, other: Part) -> bool:
         """Whether another text says most of it; a long one has the words of any short one."""
-        if len(other.units) < FEW:
-            return self.share(other) >= HALF
-        return len(self.bigrams & other.bigrams) >= HALF * (len(self.bigrams) or 1)
+        if min(len(self.units), len(other.units)) < _FEW:
+            units = {*self.units}
+            return len(units & {*other.units}) >= WHOLE * len(units)
+        return len(self.bigrams & other.bigrams) >= HALF * len(self.bigrams)
 
 
 class Piece(Part):
@@ -169,16 +150,10 @@ class Piece(Part):
         self.gap = gap
         self.heading = heading
         self.kind = "heading" if heading else ""
+        self.section = ""  # the last heading above it
         if heading == "entry":
             self.heading = ""
             self.kind = "talk"
-
-
-class Heading(NamedTuple):
-    """The kind of text below a heading, and whether it names the language or a translation."""
-
-    role: str = ""
-    is_named: bool = False
 
 
 class PieceKinds:
@@ -199,9 +174,8 @@ class PieceKinds:
         self.original = Part(source[:CHARACTERS_READ])
         lines = self.original.folded.splitlines()[:LINES_READ]
         self.n_lines = len([*filter(str.strip, source.splitlines())])
-        self.is_short = self.original.size < FEW
+        self.is_short = self.original.size < _FEW
         self.kinds = {
-            "about",
             "courtesy",
             "announces",
             "item",
@@ -217,14 +191,11 @@ class PieceKinds:
             if PATTERNS[words].search(self.original.folded):
                 self.kinds.discard(kind)
         opening = _SENTENCE_END.split(self.original.folded, maxsplit=1)[0]
-        if PATTERNS["assent"].fullmatch(opening.strip(_MARKS)):
+        is_opened = (
+            opening.endswith(("!", "！")) and Part(opening).size <= _LONGEST_NAME
+        )
+        if is_opened or PATTERNS["assent"].fullmatch(opening.strip(_MARKS)):
             self.kinds.discard("courtesy")
-        self.is_opened = Part(opening).size <= _LONGEST_NAME
-        self.is_followed = PATTERNS["follows"].search(self.original.folded) is not None
-        self.headed = PATTERNS["headed"].match(self.original.folded)
-        self.has_questions = PATTERNS["asks"].search(self.original.folded) is not None
-        if PATTERNS["language"].search(self.original.folded):
-            self.kinds.discard("about")
         marks = {
             "brackets": _BRACKETS,
             "colon": _COLON,
@@ -233,18 +204,17 @@ class PieceKinds:
             "quote": QUOTE_MARK,
             "arrow": ARROW,
             "title": _MARKED,
+            "about": PATTERNS["language"],
         }
-        self.kinds |= {name for name, mark in marks.items() if not mark.search(source)}
-        self.names = {name.lower() for name in _NAME.findall(source)}
-        self.is_question = QUESTION.search(source) is not None
+        self.kinds |= {
+            name
+            for name, mark in marks.items()
+            if not mark.search(self.original.folded)
+        }
         self.asked = _ASKED.get(language, set())
         if not language and self.original.language in {*_WRITTEN, None}:
             self.asked = _ASKED["yue"]
         self.chinese = {"yue": True, "zh": True, "en": False}.get(language)
-
-    def _is_item(self, text: str) -> bool:
-        """Whether a text is an item of a list, although the source has none."""
-        return "item" in self.kinds and begins("item", text)
 
     def _is_about(self, part: Part) -> bool:
         """Whether a text speaks of translating, although the source does not."""
@@ -252,70 +222,54 @@ class PieceKinds:
         return "about" in self.kinds and any(map(PATTERNS["about"].search, ends))
 
     def _name_kinds(self, pieces: Sequence[Piece]) -> None:
-        """Name the kind of each piece."""
-        heading = Heading()
+        """Name the kind of each piece, and the section that it is in."""
+        section = ""
         known = ""  # the translation as far as it is known
         size = 0.0
-        before = Piece("", "")
         for piece, after in pairwise([*pieces, Piece("", "")]):
             share = size / self.original.size
+            if not piece.heading and self._is_title(piece, share):
+                piece.heading = "notes"
+                piece.kind = "heading"
             piece.kind = piece.kind or self._kind(
                 piece,
                 after.text,
                 share,
                 known,
             )
-            heading = self._below(piece, heading, share)
-            is_note = piece.kind == "talk"
-            is_note |= piece.kind == "other" and self._is_item(piece.text)
-            if is_note and share >= COMPLETE and self._is_title(before):
-                before.kind = "talk"
-            before = piece
-            if piece.kind in ("text", "loose") and heading.role not in ASIDES:
+            # Another turn of the user goes on to the end.
+            if section != "turn" or share < SHORT:
+                section = self._section_below(piece) or section
+            piece.section = section
+            if piece.kind == "text" and section not in ASIDES:
                 size += piece.size
-                known += piece.text if piece.kind == "text" else ""
-        self._join_loose(pieces)
+                known += piece.text
+        if size < WHOLE * self.original.size:
+            for piece in pieces:
+                if piece.kind == "loose":
+                    piece.kind = "text"
 
-    def _is_title(self, piece: Piece) -> bool:
-        """Whether a piece is a short title, although the source has none."""
-        if "title" not in self.kinds or piece.size >= HALF * self.original.size:
-            return False
-        return "\n" in piece.gap and _TITLE.fullmatch(piece.text) is not None
-
-    def _join_loose(self, pieces: Sequence[Piece]) -> None:
-        """Make loose lines text if the translation is not whole without them."""
-        sure = sum(piece.size for piece in pieces if piece.kind == "text")
-        if sure >= WHOLE * self.original.size:
-            return
-        for piece, after in pairwise([*pieces, Piece("", "\n\n")]):
-            is_beside = piece.gap.count("\n") < 2 or after.gap.count("\n") < 2
-            if piece.kind == "loose" and is_beside:
-                piece.kind = "text"
-
-    def _below(
+    def _is_title(
         self,
         piece: Piece,
-        heading: Heading,
         share: float,
-    ) -> Heading:
-        """The kind of text below a piece."""
-        # Another turn of the user goes on to the end.
-        if heading.role == "turn" and share >= SHORT:
-            return heading
+    ) -> bool:
+        """Whether a piece is a short title of notes, although the source has no titles."""
+        if "title" not in self.kinds or share < COMPLETE or "\n" not in piece.gap:
+            return False
+        if self.n_lines > 1:
+            return False
+        is_short = piece.size < HALF * self.original.size
+        return is_short and _TITLE.fullmatch(piece.text) is not None
+
+    @staticmethod
+    def _section_below(piece: Piece) -> str:
+        """The kind of text that begins below a piece; empty if it does not begin any."""
         if piece.kind == "request":
-            return Heading("turn")
+            return "turn"
         if piece.kind in TAILS or piece.kind == "rule":
-            return Heading("notes")
-        if not piece.heading:
-            return heading
-        # The first of two scripts is the translation.
-        if share < SHORT and begins("simplified", piece.text):
-            return Heading("label")
-        is_later = piece.heading in ("named", "label") and share >= SHORT
-        return Heading(
-            "later" if is_later else piece.heading,
-            is_named=piece.heading in ("named", "final"),
-        )
+            return "notes"
+        return piece.heading
 
     def _kind(
         self,
@@ -344,58 +298,29 @@ class PieceKinds:
         share: float,
     ) -> str:
         """The kind of a piece that is no text, or that speaks to the user; else empty."""
-        if self._is_frame(
-            "rule",
-            piece,
-            share,
-            COMPLETE,
-        ):
+        if share >= COMPLETE and "rule" in self.kinds and begins("rule", piece.text):
             return "rule"
         if _CLOSERS.fullmatch(piece.text) and share:
             return "text"
         if not piece.units or piece.text.startswith("```"):
             return "mark"
-        if "brackets" in self.kinds and begins("chosen", piece.text):
-            return "talk"
-        if not share and self._is_frame(
-            "courtesy",
-            piece,
-            share,
-            0,
-        ):
+        if not share and "courtesy" in self.kinds and begins("courtesy", piece.text):
             return "courtesy"
         for kind, least in TAILS.items():
-            if self._is_frame(
-                kind,
-                piece,
-                share,
-                least,
-            ):
+            if share >= least and self._is_tail(kind, piece, share):
                 return kind
         return ""
 
-    def _is_frame(
+    def _is_tail(
         self,
         kind: str,
         piece: Piece,
         share: float,
-        least: float,
     ) -> bool:
-        """Whether a piece is of a kind that the source lacks, after so much of the translation."""
-        # By then, the translation of one line has what the source says itself.
-        is_tail = kind in TAILS and kind not in _SOURCE_TAILS
-        is_over = self.n_lines == 1 and share >= ENOUGH and is_tail
-        if kind not in self.kinds and not is_over:
+        """Whether a piece speaks to the user, and the source does not."""
+        if kind not in self.kinds or (self.n_lines > 1 and share < COMPLETE):
             return False
-        if least and self.n_lines > 1:
-            least = COMPLETE
-        if share < least or not begins(kind, piece.text):
-            return False
-        is_question = kind == "offer" and QUESTION.search(piece.text) is not None
-        return (
-            not (is_question and self.is_question)
-            or PATTERNS["help"].search(piece.folded) is not None
-        )
+        return begins(kind, piece.text)
 
     def _is_copy(self, piece: Piece) -> bool:
         """Whether a piece repeats the source."""
@@ -418,9 +343,10 @@ class PieceKinds:
         if self._is_about(piece) and (share >= COMPLETE or not is_long):
             return True
         announces = piece.text.rstrip("*").endswith(COLONS) and "colon" in self.kinds
-        if PATTERNS["address"].match(piece.folded.strip("*:： ")):
-            return False
-        return announces and not is_long and not after.startswith(_QUOTATION)
+        announces = announces and self.n_lines == 1
+        return (
+            announces and not is_long and not after.startswith(("「", "『", "“", '"'))
+        )
 
     def _is_gloss(
         self,
@@ -429,43 +355,34 @@ class PieceKinds:
         known: str,
     ) -> bool:
         """Whether a piece explains words."""
-        if "colon" in self.kinds and self._is_entry(piece):
+        if "colon" in self.kinds and self._is_entry(piece, known):
             return True
-        if "quotes" not in self.kinds:
-            return False
-        quoted = QUOTED.findall(piece.text)
         if share < SHORT:
-            return self._is_quoted_entry(piece, quoted)
-        if self._is_item(piece.text) and not begins("item", known):
-            return True
-        if share >= COMPLETE and any(map(known.__contains__, quoted)):
-            return True
-        return any(word[1:] and word in self.source for word in quoted)
+            return False
+        quoted = QUOTED.findall(piece.text) if "quotes" in self.kinds else []
+        return any(
+            word in known or (word[1:] and word in self.source) for word in quoted
+        )
 
-    def _is_quoted_entry(
+    def _is_entry(
         self,
         piece: Piece,
-        quoted: Sequence[str],
+        known: str,
     ) -> bool:
-        """Whether a piece has little but a quoted word of the source and its translation."""
-        if len(quoted) < 2 or piece.size >= COMPLETE * self.original.size:
-            return False
-        words = Part(" ".join(quoted))
-        is_entry = words.size > HALF * piece.size
-        return is_entry and any(map(self.source.__contains__, quoted))
-
-    def _is_entry(self, piece: Piece) -> bool:
-        """Whether a piece has a word of the source, and what it means."""
+        """Whether a piece has a word of the source or the translation, and what it means."""
         if len(_PAIRED.findall(piece.text)) > 1:
             return True
         entry = PATTERNS["entry"].match(piece.folded)
         if entry is None:
             return False
         word = Part(entry[1].strip())
-        rest = piece.size - word.size
-        if rest >= COMPLETE * self.original.size and not self.is_short:
+        if (
+            piece.size - word.size >= COMPLETE * self.original.size
+            and not self.is_short
+        ):
             return False
-        is_word = word.folded.lower() in self.original.folded.lower()
+        texts = self.original.folded.lower(), fold_script(known).lower()
+        is_word = any(word.folded.lower() in text for text in texts)
         return is_word and word.size < COMPLETE * self.original.size
 
     def _is_foreign(self, piece: Part) -> bool:
@@ -495,7 +412,7 @@ class PieceKinds:
         if self.is_short or not (part.chinese and self.original.chinese):
             return True
         shared = len(part.bigrams & self.original.bigrams)
-        return shared > RELATED * len(part.bigrams)
+        return shared > _RELATED * len(part.bigrams)
 
 
 def begins(kind: str, text: str) -> bool:

@@ -2,13 +2,14 @@
 
 The response is cut into pieces, each of one kind (see `translation_pieces`, `translation_kinds`).
 Of several texts, one under no heading of notes or alternatives, as long as the source and in the
-language asked for comes first; then the earliest. Quality never counts.
+language asked for comes first; then the earliest. Quality never counts. If another text is left
+that nothing explains, the result is ambiguous.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -20,20 +21,16 @@ from hkcanto_metrics.translation_kinds import (
     COLONS,
     COMPLETE,
     ENOUGH,
-    FEW,
     FULL,
     HALF,
+    HAN_CHARACTER,
     HEAD,
     LINES_READ,
     PATTERNS,
-    QUESTION,
     QUOTE_MARK,
-    RELATED,
+    REMARK,
     SHORT,
     SUMMARY,
-    TOO_MUCH,
-    WHOLE,
-    Heading,
     Part,
     Piece,
     begins,
@@ -41,16 +38,13 @@ from hkcanto_metrics.translation_kinds import (
 )
 from hkcanto_metrics.translation_pieces import PieceReader
 
-_SAME = 0.9
+_TOO_MUCH = 1.4  # times the length of the source, for several lines of a source of one
 _QUOTED_SENTENCE = re.compile(r"([「『“\"].*[」』”\"])[。.]", re.DOTALL)
-_REMARK = ("(", "（", "[")
 # Emoji at the start or the end, with their modifiers.
 _SIGNS = "[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001ffff][\ufe0f\u200d]*"
 _EMOJI = re.compile(rf"\A(?:{_SIGNS}\s*)+|(?:\s*{_SIGNS})+\Z")
 # The headings of the translation.
 _NAMED = {"final", "named", "label"}
-# Of several texts under such headings, the last one is the most mature.
-_MATURING = {"draft", "final"}
 # The kinds of pieces that may be the translation, or part of it.
 _TEXTS = ("text", "loose", "other", "copy")
 
@@ -62,8 +56,8 @@ class Translation(NamedTuple):
         text: The translation, or the whole response if none is found; empty if the response has
             only its romanisation.
         removed: The names of the removed parts.
-        ambiguous: Whether several parts could be the translation. The first of several
-            alternatives is kept; lines of a short text that nothing tells apart are all kept.
+        ambiguous: Whether another part could be the translation, or the text speaks of it. The
+            first of several alternatives is kept.
     """
 
     text: str
@@ -77,18 +71,7 @@ class _Block:
 
     heading: str
     kind: str
-    is_named: bool = False  # whether the heading names the language or a translation
     pieces: list[Piece] = field(default_factory=list)
-
-    @property
-    def is_answer(self) -> bool:
-        """Whether it is in the script asked for, and not under a heading of something else."""
-        return self.heading not in ASIDES and self.kind != "other"
-
-    @property
-    def is_remark(self) -> bool:
-        """Whether it is a remark in brackets."""
-        return self.pieces[0].text.startswith(_REMARK)
 
     @cached_property
     def whole(self) -> Part:
@@ -122,44 +105,27 @@ class TranslationReader(PieceReader):
         text = self._with_headings(text)
         read = text[:CHARACTERS_READ].splitlines(keepends=True)[:LINES_READ]
         pieces = [*self._pieces(read)]
-        blocks = self._blocks(pieces)
-        whole = self._without_choice(text, pieces, blocks)
-        if whole is not None:
-            return whole
-        best, is_ambiguous = self._chosen(blocks)
+        self._name_kinds(pieces)
+        blocks = [*self._blocks(pieces)]
+        nothing = self._name_of_nothing(pieces, blocks)
+        if nothing:
+            return Translation("", {nothing})
+        size = sum(block.whole.size for block in blocks)
+        if size < SUMMARY * self.original.size:
+            return Translation(text, ambiguous=self._is_doubtful(text))
+        runs = [run for block in blocks for run in self._runs(block)]
+        best = max(self._candidates(runs), key=self._rank)
         kept = best.whole.text
-        is_ambiguous |= self._has_too_much(best) or self._explains(kept)
-        is_ambiguous |= self._joins_two(kept)
+        is_ambiguous = any(self._is_rival(run, best) for run in runs)
+        is_ambiguous |= best.heading in ASIDES
+        is_ambiguous |= self._has_too_much(best) or self._is_doubtful(kept)
         if best.pieces[-1] is pieces[-1]:
             kept += text[sum(map(len, read)) :]
         removed = self._part_names(best, pieces)
         return Translation(self._trimmed(kept), removed, is_ambiguous)
 
-    def _without_choice(
-        self,
-        text: str,
-        pieces: list[Piece],
-        blocks: list[_Block],
-    ) -> Translation | None:
-        """The whole text, or an empty one, for a text without a part of its own."""
-        own = [block for block in blocks if block.is_answer]
-        if self._is_spelt(pieces) and not self._is_enough(own):
-            has_notes = bool(blocks) or len(pieces) > 1
-            removed = {"romanisation", "notes"} if has_notes else {"romanisation"}
-            return Translation("", removed)
-        if text and self.original.units and not any(map(str.isalnum, text)):
-            return Translation("", {"marks"})
-        if self._is_message(text):
-            return Translation(text)
-        if self._only_announces(pieces):
-            return Translation("", {"preamble"})
-        if not self._is_enough(blocks):
-            is_ambiguous = self._explains(text) or self._joins_two(text)
-            return Translation(text, ambiguous=is_ambiguous)
-        return None
-
     def refuses(self, text: str) -> bool:
-        """Tell whether a text refuses to translate or to sum up, unless the source refuses, too.
+        """Tell whether a text refuses to translate or asks back, unless the source does so, too.
 
         Examples:
             >>> TranslationReader("He left.", "yue").refuses("Sorry, I can't translate this.")
@@ -170,285 +136,125 @@ class TranslationReader(PieceReader):
         """
         opening = fold_script(text[:HEAD]).replace("’", "'")
         source = self.original.folded.replace("’", "'")
-        if PATTERNS["refusal"].match(opening):
-            refused = PATTERNS["inability"].search(source)
-            return not (refused and PATTERNS["subject"].search(source))
-        if PATTERNS["choice"].match(opening) and not PATTERNS["styles"].search(source):
-            return not self.is_question or bool(PATTERNS["language"].search(opening))
-        if self._is_message(text):
+        for kind in ("refusal", "message", "nothing", "choice", "question"):
+            if PATTERNS[kind].match(opening):
+                return PATTERNS[f"own_{kind}"].search(source) is None
+        return False
+
+    def _is_doubtful(self, text: str) -> bool:
+        """Whether a text speaks to the user, of translating, or of two translations."""
+        opening = fold_script(text[:HEAD])
+        if "about" in self.kinds and PATTERNS["about"].search(opening):
             return True
-        if not PATTERNS["question"].match(opening):
-            return False
-        if self.is_question or PATTERNS["missing"].search(source):
-            return False
-        return PATTERNS["asking"].search(source) is None
+        if "quotes" in self.kinds and PATTERNS["alternatives"].search(opening):
+            return True
+        if self.chinese is False and HAN_CHARACTER.search(text):
+            return True
+        return "offer" in self.kinds and begins("offer", text)
 
-    def gives_up(
+    def _name_of_nothing(
         self,
-        response: str,
-        kept: str,
-    ) -> bool:
-        """Tell whether a response refuses or asks back, and what is kept of it only goes on with it.
-
-        Args:
-            response: The response.
-            kept: What `find` found.
-
-        Examples:
-            >>> offer = "But I can help with another sentence."
-            >>> TranslationReader("He left.", "yue").gives_up(f"I can't translate this. {offer}", offer)
-            True
-        """
-        if begins("offer", kept) or PATTERNS["instead"].match(fold_script(kept[:HEAD])):
-            return self.refuses(response)
-        if self.is_question or PATTERNS["needed"].search(self.original.folded):
-            return False
-        needed = PATTERNS["needed"]
-        is_asked = needed.search(fold_script(kept)) or QUESTION.search(kept)
-        is_asking = QUESTION.search(response) and needed.search(fold_script(response))
-        return bool(is_asked and is_asking)
-
-    def has_nothing(self, text: str) -> bool:
-        """Tell whether a response begins by saying that there is no text to translate.
-
-        Examples:
-            >>> TranslationReader("[image]", "yue").has_nothing("I don't see any text to translate.")
-            True
-            >>> TranslationReader("見唔到啲字。", "en").has_nothing("I can't see the text.")
-            False
-        """
-        opening = fold_script(text[:HEAD]).replace("’", "'")
-        if PATTERNS["nothing"].match(opening) is None:
-            return False
-        source = self.original.folded
-        return PATTERNS["inability"].search(source) is None and not re.search(
-            "[没冇唔不无未]|\\bn(?:o|ot|othing)\\b", source
+        pieces: Sequence[Piece],
+        blocks: Sequence[_Block],
+    ) -> str:
+        """What a response consists of that has no text at all; empty if it has one."""
+        if not any(map(str.isalnum, "".join(piece.text for piece in pieces))):
+            return "marks" if pieces and self.original.units else ""
+        if any(block.kind != "other" for block in blocks):
+            return ""
+        if any(piece.kind == "romanisation" for piece in pieces):
+            return "romanisation"
+        is_announced = "colon" in self.kinds and pieces[-1].text.rstrip("* ").endswith(
+            COLONS
         )
-
-    def _only_announces(self, pieces: Sequence[Piece]) -> bool:
-        """Whether a response breaks off after a line that announces the translation."""
-        if not pieces or not pieces[-1].text.rstrip("* ").endswith(COLONS):
-            return False
-        return "colon" in self.kinds and all(
-            piece.heading or piece.kind in ("courtesy", "talk") for piece in pieces
-        )
-
-    def _joins_two(self, text: str) -> bool:
-        """Whether a text gives two translations, although the source lacks such a form."""
-        is_two = PATTERNS["alternatives"].search(fold_script(text[:HEAD])) is not None
-        return is_two and "quotes" in self.kinds
-
-    def _is_message(self, text: str) -> bool:
-        """Whether a text is a system's message about a missing answer, unlike the source."""
-        is_message = PATTERNS["message"].match(fold_script(text[:HEAD])) is not None
-        return is_message and PATTERNS["outage"].search(self.original.folded) is None
-
-    def _explains(self, text: str) -> bool:
-        """Whether a text only speaks of the words of the source, which does not do so itself."""
-        is_about = PATTERNS["explanation"].match(fold_script(text[:HEAD])) is not None
-        return is_about and PATTERNS["terms"].search(self.original.folded) is None
+        return "preamble" if is_announced and not blocks else ""
 
     def _has_too_much(self, block: _Block) -> bool:
-        """Whether lines that nothing tells apart are longer than one translation of the source."""
-        if self.is_short or len(block.pieces) <= self.n_lines:
-            return False
-        return block.whole.size > TOO_MUCH * self.original.size
+        """Whether a text has more lines than the source, and is much longer."""
+        is_long = block.whole.size > _TOO_MUCH * self.original.size
+        return is_long and len(block.pieces) > self.n_lines
 
-    def _is_spelt(self, pieces: Sequence[Piece]) -> bool:
-        """Whether a response has a romanisation of the translation."""
-        size = sum(piece.size for piece in pieces if piece.spelt)
-        return size >= SHORT * self.original.size
-
-    def _is_enough(self, blocks: Sequence[_Block]) -> bool:
-        """Whether texts are long enough to be the translation, not a summary."""
-        size = sum(piece.size for block in blocks for piece in block.pieces)
-        return size >= SUMMARY * self.original.size
-
-    def _chosen(self, blocks: Sequence[_Block]) -> tuple[_Block, bool]:
-        """The translation, and whether other lines beside it could be it, too."""
-        runs = [run for block in blocks for run in self._runs(block)]
-        if any(map(self._settles, runs)):
-            runs = [run for run in runs if run.heading != "later"]
-        best = max(runs, key=self._rank)
-        if best.heading in _MATURING:
-            best = max(reversed(runs), key=self._rank)
-        is_ambiguous = any(self._is_as_good(block, best) for block in blocks)
-        if self.original.size >= 2 * FEW:
-            return best, is_ambiguous
-        kept = self._with_rivals(best, blocks)
-        return kept, is_ambiguous or len(kept.pieces) > len(best.pieces)
-
-    def _with_rivals(
-        self,
-        best: _Block,
-        blocks: Sequence[_Block],
-    ) -> _Block:
-        """The best run of a short text, up to others in its block that are as likely."""
-        block = next(block for block in blocks if best.pieces[0] in block.pieces)
-        places: list[int] = []
-        for run in self._runs(block):
-            if run.pieces == best.pieces or self._is_rival(run, best):
-                places.append(block.pieces.index(run.pieces[0]))
-                places.append(block.pieces.index(run.pieces[-1]))
-        return self._run(block, min(places), max(places) + 1)
-
-    def _is_as_good(
-        self,
-        block: _Block,
-        best: _Block,
-    ) -> bool:
-        """Whether another text is an alternative that nothing puts second."""
-        return any(self._is_alternative_to(run, best) for run in self._runs(block))
-
-    def _is_alternative_to(
-        self,
-        run: _Block,
-        best: _Block,
-    ) -> bool:
-        """Whether a run is another translation, beside the best one."""
-        if best.heading == "final" or run.is_remark or run.kind != "text":
-            return False
-        equals = {"", "label", "later", "named", "option", best.heading}
-        if run.heading not in equals or run.heading in ("draft", "notes"):
-            return False
-        least = HALF if run.heading == "option" else COMPLETE
-        if run.whole.size < least * self.original.size:
-            return False
-        is_other = max(run.whole.share(best.whole), best.whole.share(run.whole)) < _SAME
-        if run.heading == "option" and self.is_short:  # a particle is a difference
-            is_other = run.whole.units != best.whole.units
-        if self._evidence(run.whole) < self._evidence(best.whole):
-            return False
-        return is_other and self._language_rank(run) >= self._language_rank(best)
+    def _candidates(self, runs: Sequence[_Block]) -> Iterator[_Block]:
+        """The texts up to the first one that is surely a translation, and later corrections of it."""
+        is_settled = False
+        read: list[list[str]] = []
+        for run in runs:
+            units = run.whole.units
+            if run.heading == "final" or not (is_settled or units in read):
+                yield run
+            if run.kind == "text" and run.heading not in ASIDES:
+                is_long = run.whole.size >= COMPLETE * self.original.size
+                is_settled |= is_long and run.whole.language in self.asked
+                read.append(units)
 
     def _is_rival(
         self,
         run: _Block,
         best: _Block,
     ) -> bool:
-        """Whether a run is as likely the translation as the best one, and another text."""
-        if run.pieces == best.pieces or run.is_remark:
+        """Whether another text could be the translation, too."""
+        if run is best or best.heading == "final" or run.kind != "text":
             return False
-        is_other = run.whole.share(best.whole) < HALF
-        return is_other and self._rank(run) == self._rank(best)
+        if (
+            run.heading == "quoted" != best.heading
+            or run.whole.chinese != best.whole.chinese
+        ):
+            return False
+        if run.heading in ASIDES - {"option"} or run.pieces[0].text.startswith(REMARK):
+            return False
+        if run.whole.size < HALF * self.original.size or run.whole.is_repeated_in(
+            best.whole
+        ):
+            return False
+        return self._language_rank(run) >= self._language_rank(best)
 
-    def _blocks(self, pieces: Sequence[Piece]) -> list[_Block]:
+    def _blocks(self, pieces: Sequence[Piece]) -> Iterator[_Block]:
         """The texts that may be the translation, each under its heading."""
-        blocks: list[_Block] = []
-        heading = Heading()
-        size = 0.0
-        goes_on = False
-        self._name_kinds(pieces)
+        block: _Block | None = None
         for piece in pieces:
-            heading = self._below(piece, heading, size / self.original.size)
             if piece.kind not in _TEXTS:
-                if blocks and begins("chosen", piece.text):
-                    blocks[-1].heading = "final"
-                goes_on = False
+                if block:
+                    yield block
+                block = None
                 continue
-            if goes_on and self._is_alternative(piece, blocks[-1]):
-                heading = Heading("option")
-            if not goes_on or self._is_apart(piece, heading, blocks[-1]):
-                blocks.append(_Block(heading.role, piece.kind, heading.is_named))
-            blocks[-1].pieces.append(piece)
-            goes_on = True
-            if piece.kind in ("text", "loose") and heading.role not in ASIDES:
-                size += piece.size
-        return blocks
+            if block and self._is_apart(piece, block):
+                yield block
+                block = None
+            block = block or _Block(piece.section, piece.kind)
+            block.pieces.append(piece)
+        if block:
+            yield block
 
     @staticmethod
     def _is_apart(
         piece: Piece,
-        heading: Heading,
         block: _Block,
     ) -> bool:
         """Whether a piece begins another text than the one before it."""
-        if piece.kind != block.kind or heading.role != block.heading:
+        if piece.kind != block.kind:
             return True
         return "\n" in piece.gap and begins("bracket", piece.text)
 
-    def _is_alternative(
-        self,
-        piece: Piece,
-        block: _Block,
-    ) -> bool:
-        """Whether a piece is the next of a list of translations."""
-        if piece.size < HALF * self.original.size:
-            return False
-        return self._is_item(piece.text) and self._is_item(block.pieces[0].text)
-
     def _runs(self, block: _Block) -> list[_Block]:
         """The runs of the fewest pieces that say as much as the source, one after the other."""
-        if self._is_one(block):
+        if not self._has_too_much(block):
             return [block]
-        runs: list[_Block] = []
-        start = 0
-        for end in range(1, len(block.pieces) + 1):
-            run = self._run(block, start, end)
-            if not self._is_complete(run) or self._goes_on_below(block, run, end):
-                continue
-            # Lines before it may go on with the source.
-            shorter = self._run(block, start + 1, end)
-            while self._is_complete(shorter) and self._is_apart_below(run, shorter):
-                start += 1
-                run = shorter
-                shorter = self._run(block, start + 1, end)
-            runs.append(run)
-            start = end
-        return runs or [block]
-
-    def _is_apart_below(
-        self,
-        run: _Block,
-        shorter: _Block,
-    ) -> bool:
-        """Whether the translation is in the other pieces of a run, and the first one is beside it."""
-        first, second = run.pieces[:2]
-        if first.text.endswith(COLONS) or second.text.startswith(_REMARK):
-            return False
-        if second.gap != "\n" or not self._is_related(first):
-            return True
-        return first.is_repeated_in(shorter.whole)  # it goes on with the source
-
-    @staticmethod
-    def _goes_on_below(
-        block: _Block,
-        run: _Block,
-        end: int,
-    ) -> bool:
-        """Whether the next line goes on with the text, neither a new paragraph nor a repetition."""
-        if end == len(block.pieces):
-            return False
-        below = block.pieces[end]
-        is_line = below.gap == "\n" and not below.text.startswith(_REMARK)
-        return is_line and not below.is_repeated_in(run.whole)
-
-    @staticmethod
-    def _run(
-        block: _Block,
-        start: int,
-        end: int,
-    ) -> _Block:
-        """Some pieces of a block in a row."""
-        return _Block(
-            block.heading, block.kind, block.is_named, block.pieces[start:end]
-        )
-
-    def _is_one(self, block: _Block) -> bool:
-        """Whether a block is no longer than one translation."""
-        is_as_long = block.whole.size <= FULL * self.original.size
-        return len(block.pieces) <= self.n_lines or is_as_long
+        runs = []
+        run = _Block(block.heading, block.kind)
+        for piece in block.pieces:
+            if self._is_complete(run):
+                runs.append(run)
+                run = _Block(block.heading, block.kind)
+            run.pieces.append(piece)
+        return [*runs, run]
 
     def _is_complete(self, run: _Block) -> bool:
         """Whether a run says as much as the source."""
         if not run.pieces or run.pieces[-1].text.endswith(COLONS):
             return False
-        size = run.whole.size / self.original.size
-        if size < ENOUGH:
-            return False
-        if self.n_lines > 1:
-            return len(run.pieces) >= self.n_lines or size >= FULL
-        return size >= WHOLE or run.whole.sentences >= self.original.sentences
+        least = FULL if self.n_lines > len(run.pieces) else ENOUGH
+        size = sum(piece.size for piece in run.pieces)
+        return size >= least * self.original.size
 
     def _rank(self, run: _Block) -> tuple[float, ...]:
         """How likely a run is the translation; the earliest of equal ones is."""
@@ -461,12 +267,9 @@ class TranslationReader(PieceReader):
             run.heading != "draft",
             run.kind != "copy" and size >= HALF,
             self._language_rank(run) if size >= HALF and is_related else 0,
-            not run.is_remark,
+            not run.pieces[0].text.startswith(REMARK),
             min(size, COMPLETE) if is_related else 0.0,
-            run.heading != "later",
-            run.heading == "final",
-            self.is_short and run.heading in _NAMED,
-            self._evidence(run.whole),
+            run.heading in _NAMED,
         )
 
     def _language_rank(self, run: _Block) -> int:
@@ -474,22 +277,7 @@ class TranslationReader(PieceReader):
         language = run.whole.language
         if self.asked and language not in (None, *self.asked):
             return 0
-        return 2 if run.is_named and language in self.asked else 1
-
-    def _settles(self, run: _Block) -> bool:
-        """Whether a run is in the language asked for, so that later headings begin something else."""
-        is_long = run.whole.size >= SHORT * self.original.size
-        is_text = run.kind == "text" and run.heading not in ("later", *ASIDES)
-        return is_long and is_text and run.whole.language in self.asked
-
-    def _evidence(self, part: Part) -> float:
-        """How much of the source's names, numbers and questions a text has."""
-        text = part.text.lower()
-        named = [name in text for name in self.names]
-        is_question = QUESTION.search(text) is not None
-        share = sum(named) / len(named) if named else 0.0
-        is_close = part.share(self.original) > 2 * RELATED
-        return share + is_close + (is_question == self.is_question)
+        return 2 if run.heading in ("final", "named") and language in self.asked else 1
 
     def _trimmed(self, text: str) -> str:
         """A translation without the marks of a list, brackets or a stop before it."""
@@ -525,8 +313,8 @@ class TranslationReader(PieceReader):
             names.add(self._part_name(piece, best.whole))
         return names - {""}
 
+    @staticmethod
     def _part_name(
-        self,
         piece: Piece,
         translation: Part,
     ) -> str:
@@ -535,9 +323,9 @@ class TranslationReader(PieceReader):
             return "code fence"
         if piece.kind == "mark" or piece.heading == "label":
             return ""
-        if piece.spelt:
+        if piece.kind == "romanisation":
             return "romanisation"
-        if piece.heading == "turn" or piece.kind == "request":
+        if piece.section == "turn":
             return "other turn"
         if piece.heading == "version":
             return "second version"
