@@ -186,15 +186,9 @@ def extract_jyutping(response: str) -> str:
     text = _with_plain_tones(_LINE_BREAK.sub("\n", fold(response)))
     text = _without(_REJECTED, text)
     text = _without(_REMARK, _GLOSS.sub(" ", text))
-    n_single = len(_ONE_BY_ONE.findall(text))
-    if n_single > 1 and n_single == len(_TONED_SYLLABLE.findall(text)):
-        return ""
-    readings = _readings(text)
-    if all(reading.is_partial for reading in readings):
-        return ""
     if _UNCHOSEN.search(text):
         return ""
-    return " ".join(_chosen(readings).tokens)
+    return " ".join(_chosen(_readings(text)))
 
 
 def _without(pattern: re.Pattern[str], text: str) -> str:
@@ -239,7 +233,7 @@ _SETTLING = (
 )
 # Statements of a line. A full stop may follow a tone, and what announces the sentence a comma.
 _STATEMENT_END = re.compile(
-    r"(?<=[.!?])\s+|(?<=[。！？])|(?:[,;→]|->)\s?"
+    r"(?<=[.!?])\s+|(?<=[。！？])|(?<=[1-6])\s?(?=\bor\b|或)|(?:[,;→]|->)\s?"
     r"(?=(?:(?:and|so|therefore|thus|hence|giving),? )*"
     r"(?:the )?(?:full|whole|complete|entire|putting) |so (?:[a-z ]{2,30}:|the |it |we )|所以|[全整成]句"
     rf"|{_SETTLING})"
@@ -250,14 +244,15 @@ _PROSE = re.compile(r"(?<![^a-z0-9])(?:[^a-z0-9]+[a-z]+(?:'[a-z]+)?(?![a-z0-9'])
 _FEWEST_BEFORE_PROSE = 3
 _LINE_BREAK = re.compile(r"<br ?/?>")
 _EXPLANATION = re.compile(
-    rf"(?:->|[→=—–]|\s-\s|\bmean(?:s|ing)\b|[{HAN}]{{2,}})(?![^\n]*?[a-z][1-6])|<"
+    rf"(?:->|[→=—–]|\s-\s|\bmean(?:s|ing)\b|[{HAN}]{{2,}})(?![^\n]*?[a-z][1-6])|<|\"[,:]"
 )
 _END = re.compile(r"\Z")
 _LIST_MARK = re.compile(r"\A\s*(?:[-*•|]\s|\||\d\d?[.)、]\s?)")
 _HAN_CHARACTER = re.compile(f"[{HAN}]")
 _NOTE = re.compile(
     r"\W*(?:p\.?s\.?|nb"
-    r"|first\b|initially|originally|i first|my first|draft|初稿|一開始|一开始|起初|原本|最初"
+    r"|first\b|initially|originally|i first|my first|draft|attempt"
+    r"|初稿|第[一二三四1-4][稿次版]|一開始|一开始|起初|原本|最初"
     r"|notes?\b|remarks?|here,|breakdown|explanation|explained|tones?\b|syllables?\b"
     r"|characters?\b|word|meaning|alternativ|another|variant|some\b|others\b|or\b|also\b|lazy|colloquial|literary"
     r"|mandarin|pinyin|hanyu|yale|ipa\b|in mandarin|key|vocabulary|glossary|details?\b|where\b"
@@ -265,13 +260,19 @@ _NOTE = re.compile(
     r"(?!(?:拼|語|语|音標)?[:：]\W*[a-z]+[1-6]\W+[a-z]+[1-6]\W+[a-z]+[1-6]\W+[a-z]+[1-6]))"
 )
 _ALSO_READ = re.compile("(?:[又亦也可另][以]?|[單单][獨独])[讀读念]")
-# Before syllables that only show what Jyutping looks like.
-_EXAMPLE = re.compile(r"(?:例如|譬如|\bfor example|\bsuch as|\be\.g\.)\W*\Z")
+# Before syllables that only show what Jyutping looks like, readings of some words, and readings
+# none of which is chosen.
+_PARTIAL = re.compile(
+    r"例如|譬如|\bfor example\b|\bsuch as\b|\be\.g\."
+    r"|\b(?:important|key|main|difficult|hard|tricky|some)\b.{0,12}\bwords?\b"
+    r"|(?:重點|重点|關鍵|关键|主要|[難难])的?[字詞词]"
+    r"|\beither\W*\Z"
+    r"|\b(?:several|multiple|different|two|three|many) (?:[a-z]+ )?(?:readings|pronunciations)\b"
+    r"|[多幾几兩两三][個个種种]?[^\W\da-z]{0,3}(?:[讀读][音法]|[發发]音)|多音字"
+)
 # Two readings, and neither is chosen.
 _UNCHOSEN = re.compile(
-    r"(?:[兩两][個个種种]?(?:[讀读][法音]?|[發发]音)[^。\n]{0,6}"
-    r"|[1-6][^\w。\n]{0,3}(?:[兩两][個个種种])?都)"
-    r"(?:都|皆|均)?[係系是]?(?:通行|得|可以|啱|對|对|接受)(?=[，,。!！\n]|\Z)"
+    r"(?:[讀读][法音]?|[發发]音)(?:都|皆|均)[係系是]?(?:通行|得|可以|啱|對|对|接受)"
     r"|\bboth (?:readings|pronunciations) (?:are|work)"
 )
 _WHOLE = re.compile(
@@ -279,40 +280,11 @@ _WHOLE = re.compile(
     r"|correct(?:ed|ion)?|revised|fixed|better)\b"
     r"|.{0,12}(?:together|combined|full sentence|complete)|[完整全合最答]|[更修改訂订][正訂订]|正[確确]"
     r"|.{0,6}(?:全句|整句|成句|[全整成][個个]?[詞词]|完整|合起|最終|最终)|本[題题句詞词])"
+    r"|.*?(?:\b(?:correct(?:ed|ion)?|revised|fixed|final)\b|[改更修][為为正成]|[應应][該该]?[係系是])"
 )
-# One of several tries, of which the last counts.
-_DRAFT = re.compile(
-    r"\W*(?:version\s?\d\W+)?(?:draft|attempt|try|trial|第[一二三四1-4][稿次版])"
-)
-_CORRECTED = re.compile(
-    r"\b(?:correct(?:ed|ion)?|revised|fixed|final)\b|[改更修][為为正成]|[應应][該该]?[係系是]"
-)
-_SETTLED = re.compile(rf"\W*(?:so|thus|hence|therefore|{_SETTLING})")
-# Readings of some words only.
-_PARTIAL = re.compile(
-    r"\b(?:important|key|main|difficult|hard|tricky|some)\b.{0,12}\bwords?\b"
-    r"|(?:重點|重点|關鍵|关键|主要|[難难])的?[字詞词]"
-)
-# Before readings none of which is chosen.
-_OPEN = re.compile(
-    r"\beither\W*\Z"
-    r"|\b(?:several|multiple|different|two|three|many) (?:[a-z]+ )?(?:readings|pronunciations)\b"
-    r"|[多幾几兩两三][個个種种]?[^\W\da-z]{0,3}(?:[讀读][音法]|[發发]音)|多音字"
-)
-# A character that may be read in two ways.
-_TWO_WAYS = re.compile(
-    r"(?:\bbe (?:read|pronounced)(?: as)?|可[以]?[讀读念唸][成作做]?)\W*\Z"
-)
-_PAIR = re.compile(
-    r"[a-z]+[1-6]\W*(?:or|and|或者?|又?[同或和]埋?)\W*[a-z]+[1-6](?!\s?[a-z]+[1-6])"
-)
-# A second reading of the sentence in the same line.
-_OR = re.compile(r"\s(?:or|/)\s|\s?或者?\s?")
+_ALTERNATIVES = re.compile(r"[1-6] / [a-z]")
+_SETTLED = re.compile(rf"\W*(?:(?:so|thus|hence|therefore)\b|{_SETTLING})")
 _HALF = 0.5
-# A character and its reading, as one says them of hard words: 今係 gam1.
-_ONE_BY_ONE = re.compile(
-    rf"[{HAN}][」』”\"]?\s?[係系是讀读念唸][作做]?\s?[a-z]+[1-6](?!\s?[a-z]+[1-6])"
-)
 
 
 @dataclass
@@ -320,20 +292,23 @@ class _Reading:
     """Jyutping in lines that follow each other."""
 
     tokens: list[str]
-    is_note: bool
-    is_whole: bool
-    is_list: bool
+    role: str  # "whole", "note" or "part", by the words before it
+    is_item: bool
     is_labelled: bool
-    is_draft: bool = False
-    is_partial: bool = False
     n_lines: int = 1
 
     def is_followed_by(self, reading: _Reading) -> bool:
         """Whether the reading of the next statement goes on with this one."""
-        is_item = reading.is_list and self.is_list
-        is_item = is_item and self.is_note == reading.is_note
-        is_item = is_item and not (reading.is_whole or reading.is_draft)
-        return is_item or not (reading.is_labelled or reading.is_note)
+        if self.is_item and reading.is_item and self.role == reading.role:
+            return not (reading.role and reading.is_labelled)
+        return not (reading.is_labelled or reading.role)
+
+    def rivals(self, reading: _Reading) -> bool:
+        """Whether another reading may be of the same sentence, and differs."""
+        if self.tokens == reading.tokens or reading.size < self.size:
+            return False
+        n_shared = len({*self.tokens} & {*reading.tokens})
+        return self.size == reading.size or n_shared >= _HALF * self.size
 
     @property
     def size(self) -> int:
@@ -395,63 +370,40 @@ def _reading(
 ) -> _Reading:
     """The Jyutping of a statement that has some, up to prose or an explanation."""
     before, rest = statement[:start], statement[start:]
-    is_labelled = re.search("[a-z:]|[全整成]句", before) is not None
+    is_labelled = re.search("[a-z:或]|[全整成]句", before) is not None
     is_labelled |= _SETTLED.match(before) is not None
     label = before if is_labelled else heading
     prose = _PROSE.search(rest)
     ends = (prose, _EXPLANATION.search(rest), _END.search(rest))
     reading = rest[: min(match.start() for match in ends if match)]
-    tokens = _TOKEN.findall(_first_of_two(reading))
-    is_explained = prose is not None and len(tokens) < _FEWEST_BEFORE_PROSE
-    is_open = _is_open(before, reading)
-    is_beside = is_explained or is_open or _is_foreign(label, tokens)
+    tokens = _TOKEN.findall(reading)
+    role = _role(label, before, tokens)
+    if _ALTERNATIVES.search(reading):
+        role = "part"
+    if prose is not None and len(tokens) < _FEWEST_BEFORE_PROSE:
+        role = role or "note"
     return _Reading(
         tokens,
-        is_note=is_beside or _is_note(label, before),
-        is_whole=_is_whole(label, tokens),
-        is_list=is_item,
-        is_labelled=is_labelled,
-        is_draft=_DRAFT.match(label) is not None,
-        is_partial=is_open or bool(_PARTIAL.search(label) or _EXAMPLE.search(before)),
+        role,
+        is_item,
+        is_labelled,
     )
 
 
-def _is_whole(label: str, tokens: list[str]) -> bool:
-    """Whether words before a reading say that it is the answer."""
-    # One syllable is of a word of the sentence.
-    is_settled = _SETTLED.match(label) is not None and len(tokens) > 1
-    return is_settled or bool(_WHOLE.match(label) or _CORRECTED.search(label))
-
-
-def _is_note(label: str, before: str) -> bool:
-    """Whether words before a reading make it a draft, a note or a second reading."""
-    is_draft = _DRAFT.match(label)
-    return bool(is_draft or _NOTE.match(label) or _ALSO_READ.search(before))
-
-
-def _is_foreign(label: str, tokens: list[str]) -> bool:
-    """Whether a label says 拼音, any romanisation, of syllables that Cantonese lacks."""
-    return "拼音" in label and not all(map(is_valid, tokens))
-
-
-def _is_open(before: str, reading: str) -> bool:
-    """Whether words announce several readings, and none of them is chosen."""
-    is_several = len(_TONED_SYLLABLE.findall(reading)) > 1
-    is_pair = _TWO_WAYS.search(before) and _PAIR.match(reading)
-    return is_several and bool(is_pair or _OPEN.search(before))
-
-
-def _first_of_two(text: str) -> str:
-    """The first of two readings that ``or`` or a slash joins, if both are about as long."""
-    joint = _OR.search(text)
-    if joint is None:
-        return text
-    first = len(_TONED_SYLLABLE.findall(text, 0, joint.start()))
-    second = len(_TONED_SYLLABLE.findall(text, joint.end()))
-    # Between two syllables, a slash may stand for a blank.
-    least = 1 if "/" in joint[0] else 0
-    are_equal = min(first, second) > least and abs(first - second) <= _HALF * first
-    return text[: joint.start()] if are_equal else text
+def _role(
+    label: str,
+    before: str,
+    tokens: list[str],
+) -> str:
+    """What the words before a reading say that it is."""
+    if _PARTIAL.search(before) or _PARTIAL.search(label):
+        return "part"
+    if _WHOLE.match(label) or (_SETTLED.match(label) and len(tokens) > 1):
+        return "whole"
+    # 拼音 is any romanisation, also of syllables that Cantonese lacks.
+    is_foreign = "拼音" in label and not all(map(is_valid, tokens))
+    is_note = is_foreign or _NOTE.match(label) or _ALSO_READ.search(before)
+    return "note" if is_note else ""
 
 
 def _start(line: str) -> int | None:
@@ -468,28 +420,21 @@ def _start(line: str) -> int | None:
     return start
 
 
-def _chosen(readings: list[_Reading]) -> _Reading:
-    """The reading that is the answer: the first that may be of the whole sentence."""
-    own = _own_readings(readings)
+def _chosen(readings: list[_Reading]) -> list[str]:
+    """The tokens of the reading of the sentence; none if several may be it, or none is."""
+    own = [reading for reading in readings if reading.role in ("", "whole")]
+    if not own:
+        is_note = [reading.role for reading in readings] == ["note"]
+        return readings[0].tokens if is_note else []
     longest = max(reading.size for reading in own)
     long = [reading for reading in own if reading.size >= _HALF * longest]
-    whole = [reading for reading in long if reading.is_whole]
+    whole = [reading for reading in long if reading.role == "whole"]
     if whole:
-        return whole[-1]
+        return whole[-1].tokens
     # One item alone, such as a sentence and its reading, is no list.
-    for reading in long:
-        if reading.n_lines == 1 or not reading.is_list:
-            return reading
-    return long[0]
-
-
-def _own_readings(readings: list[_Reading]) -> list[_Reading]:
-    """The readings that are no notes; if all are, the last draft, or all."""
-    own = [reading for reading in readings if not reading.is_note]
-    if own:
-        return own
-    drafts = [reading for reading in readings if reading.is_draft]
-    return drafts[-1:] or readings
+    plain = [reading for reading in long if reading.n_lines == 1 or not reading.is_item]
+    first = (plain or long)[0]
+    return [] if any(map(first.rivals, plain)) else first.tokens
 
 
 def normalize_as_published(response: str) -> str:
