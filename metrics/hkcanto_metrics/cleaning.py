@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
-from itertools import accumulate
 
 from hkcanto_metrics.reasoning import split_reasoning, strip_reasoning
 from hkcanto_metrics.translation_kinds import label_length
@@ -142,15 +141,12 @@ def _without_label(text: str) -> str:
 
 
 def _without_quotes(text: str) -> str:
-    """Remove quotation marks if the last character, and none before it, closes the first."""
-    opening, closing = text[:1], _QUOTES.get(text[:1])
+    """Remove quotation marks around a text that has no other ones like them."""
+    closing = _QUOTES.get(text[:1])
+    inside = _APOSTROPHE.sub("", text[1:-1])
     if closing is None or len(text) < 2 or text[-1] != closing:
         return text
-    # Straight quotation marks open and close with the same character: the next one closes.
-    inside = _APOSTROPHE.sub("", text[1:-1])
-    steps = (-1 if mark == closing else int(mark == opening) for mark in inside)
-    open_marks = [*accumulate(steps, initial=1)]
-    return text[1:-1] if all(open_marks) and open_marks[-1] == 1 else text
+    return text if text[0] in inside or closing in inside else text[1:-1]
 
 
 def _without_json(text: str) -> str:
@@ -165,14 +161,13 @@ def _without_json(text: str) -> str:
 
 def _texts(value: object) -> Iterator[str]:
     """The texts in a JSON value."""
-    if isinstance(value, dict):
-        keys = [key for key in value if key.lower() in _ANSWER_KEYS]
-        if len(keys) == 1:
-            value = value[keys[0]]
     if isinstance(value, str):
         yield value
-    elif isinstance(value, dict | list):
-        for inner in value.values() if isinstance(value, dict) else value:
+    if isinstance(value, dict):
+        keys = [key for key in value if key.lower() in _ANSWER_KEYS]
+        value = [value[keys[0]]] if len(keys) == 1 else [*value.values()]
+    if isinstance(value, list):
+        for inner in value:
             yield from _texts(inner)
 
 

@@ -53,10 +53,7 @@ QUESTION = re.compile("[?？]")
 OPENING = re.compile(r"(?:<\w+>|[\W_]|\d\d?[.、)]\s)*")
 QUOTE_MARK = re.compile(r"(?m)^>\x20?")
 ARROW = re.compile(r"(?:→|⇒|[-=]>)\s*")
-_BRACKETS = re.compile("[(（)）]")
-_COLON = re.compile("[:：→—]")
 TABLE = re.compile(r"\|.*\|")
-_MARKED = re.compile(r"[#*]")
 # A title in a line of its own.
 _TITLE = re.compile(r"#+\s.*|\*\*[^*]+\*\*[:：]?")
 _CLOSERS = re.compile('[」』”’"）)]+')
@@ -78,16 +75,22 @@ HEADINGS = (
     "label",
 )
 ASIDES = {"draft", "notes", "option", "version", "turn"}
-# A kind of text after a translation → the share of the source's length that comes before it.
-TAILS = {
-    "offer": SHORT,
-    "request": SHORT,
-    "comment": HALF,
-    "wish": ENOUGH,
-    "ending": ENOUGH,
+# Kinds of text after a translation.
+TAILS = ("offer", "request", "comment", "wish", "ending")
+_SPOKEN = {"courtesy", "announces", "item", "closing", "rule", *HEADINGS, *TAILS}
+# Kinds that a source has if it has a mark or a word of them anywhere.
+_SOURCE_MARKS = {
+    "brackets": re.compile("[(（)）]"),
+    "colon": re.compile("[:：→—]"),
+    "quotes": QUOTED,
+    "table": TABLE,
+    "quote": QUOTE_MARK,
+    "arrow": ARROW,
+    "title": re.compile("[#*]"),
+    "about": PATTERNS["language"],
+    "wish": PATTERNS["wishes"],
+    "ending": PATTERNS["ends"],
 }
-# Tails that any sentence of a source may have → the words that show it.
-_SOURCE_TAILS = {"wish": "wishes", "ending": "ends"}
 # The kinds that may follow a mark or a number.
 _WORDED = {"offer", *HEADINGS}
 _MARKS = " 。！!.,，~～*…😊"
@@ -126,8 +129,7 @@ class Part:
     def is_repeated_in(self, other: Part) -> bool:
         """Whether another text says most of it; a long one has the words of any short one."""
         if min(len(self.units), len(other.units)) < _FEW:
-            units = {*self.units}
-            return len(units & {*other.units}) >= WHOLE * len(units)
+            return {*self.units} <= {*other.units}
         return len(self.bigrams & other.bigrams) >= HALF * len(self.bigrams)
 
 
@@ -175,20 +177,11 @@ class PieceKinds:
         lines = self.original.folded.splitlines()[:LINES_READ]
         self.n_lines = len([*filter(str.strip, source.splitlines())])
         self.is_short = self.original.size < _FEW
-        self.kinds = {
-            "courtesy",
-            "announces",
-            "item",
-            "closing",
-            "rule",
-            *HEADINGS,
-            *TAILS,
-        }
+        self.kinds = {*_SPOKEN, *_SOURCE_MARKS}
         for kind in [*self.kinds]:
-            if any(begins(kind, line) for line in lines):
-                self.kinds.discard(kind)
-        for kind, words in _SOURCE_TAILS.items():
-            if PATTERNS[words].search(self.original.folded):
+            mark = _SOURCE_MARKS.get(kind)
+            has_words = kind in _SPOKEN and any(begins(kind, line) for line in lines)
+            if has_words or (mark and mark.search(self.original.folded)):
                 self.kinds.discard(kind)
         opening = _SENTENCE_END.split(self.original.folded, maxsplit=1)[0]
         is_opened = (
@@ -196,25 +189,12 @@ class PieceKinds:
         )
         if is_opened or PATTERNS["assent"].fullmatch(opening.strip(_MARKS)):
             self.kinds.discard("courtesy")
-        marks = {
-            "brackets": _BRACKETS,
-            "colon": _COLON,
-            "quotes": QUOTED,
-            "table": TABLE,
-            "quote": QUOTE_MARK,
-            "arrow": ARROW,
-            "title": _MARKED,
-            "about": PATTERNS["language"],
-        }
-        self.kinds |= {
-            name
-            for name, mark in marks.items()
-            if not mark.search(self.original.folded)
-        }
         self.asked = _ASKED.get(language, set())
         if not language and self.original.language in {*_WRITTEN, None}:
             self.asked = _ASKED["yue"]
-        self.chinese = {"yue": True, "zh": True, "en": False}.get(language)
+        # Nothing is foreign if the language asked for is not known.
+        unknown = None if self.original.chinese else True
+        self.chinese = {"yue": True, "zh": True, "en": False}.get(language, unknown)
 
     def _is_about(self, part: Part) -> bool:
         """Whether a text speaks of translating, although the source does not."""
@@ -243,7 +223,7 @@ class PieceKinds:
             piece.section = section
             if piece.kind == "text" and section not in ASIDES:
                 size += piece.size
-                known += piece.text
+                known += piece.folded
         if size < WHOLE * self.original.size:
             for piece in pieces:
                 if piece.kind == "loose":
@@ -255,12 +235,9 @@ class PieceKinds:
         share: float,
     ) -> bool:
         """Whether a piece is a short title of notes, although the source has no titles."""
-        if "title" not in self.kinds or share < COMPLETE or "\n" not in piece.gap:
-            return False
-        if self.n_lines > 1:
-            return False
-        is_short = piece.size < HALF * self.original.size
-        return is_short and _TITLE.fullmatch(piece.text) is not None
+        is_over = share >= COMPLETE and self.n_lines == 1 and "\n" in piece.gap
+        is_title = _TITLE.fullmatch(piece.text) is not None
+        return "title" in self.kinds and is_over and is_title
 
     @staticmethod
     def _section_below(piece: Piece) -> str:
@@ -306,21 +283,18 @@ class PieceKinds:
             return "mark"
         if not share and "courtesy" in self.kinds and begins("courtesy", piece.text):
             return "courtesy"
-        for kind, least in TAILS.items():
-            if share >= least and self._is_tail(kind, piece, share):
-                return kind
-        return ""
+        return self._tail_kind(piece, share) if share >= HALF else ""
 
-    def _is_tail(
+    def _tail_kind(
         self,
-        kind: str,
         piece: Piece,
         share: float,
-    ) -> bool:
-        """Whether a piece speaks to the user, and the source does not."""
-        if kind not in self.kinds or (self.n_lines > 1 and share < COMPLETE):
-            return False
-        return begins(kind, piece.text)
+    ) -> str:
+        """The kind of a piece that speaks to the user, unlike the source; else empty."""
+        for kind in TAILS:
+            if kind in self.kinds and begins(kind, piece.text):
+                return "" if self.n_lines > 1 and share < COMPLETE else kind
+        return ""
 
     def _is_copy(self, piece: Piece) -> bool:
         """Whether a piece repeats the source."""
@@ -359,7 +333,7 @@ class PieceKinds:
             return True
         if share < SHORT:
             return False
-        quoted = QUOTED.findall(piece.text) if "quotes" in self.kinds else []
+        quoted = QUOTED.findall(piece.folded) if "quotes" in self.kinds else []
         return any(
             word in known or (word[1:] and word in self.source) for word in quoted
         )
@@ -373,26 +347,18 @@ class PieceKinds:
         if len(_PAIRED.findall(piece.text)) > 1:
             return True
         entry = PATTERNS["entry"].match(piece.folded)
-        if entry is None:
-            return False
-        word = Part(entry[1].strip())
-        if (
-            piece.size - word.size >= COMPLETE * self.original.size
-            and not self.is_short
-        ):
-            return False
-        texts = self.original.folded.lower(), fold_script(known).lower()
-        is_word = any(word.folded.lower() in text for text in texts)
-        return is_word and word.size < COMPLETE * self.original.size
+        word = entry[1].strip().lower() if entry else ""
+        is_word = len(word) < COMPLETE * len(self.source)
+        return (
+            is_word and word != "" and word in f"{self.original.folded} {known}".lower()
+        )
 
     def _is_foreign(self, piece: Part) -> bool:
         """Whether a piece is in another script than the one asked for."""
-        original = self.original
-        asked = piece.chinese if self.chinese is None else self.chinese
-        if piece.chinese == asked and (piece.chinese or original.chinese):
+        if self.chinese in (None, piece.chinese):
             return False
         is_name = len(piece.units) <= _LONGEST_NAME
-        is_name = is_name and {*piece.units} <= {*original.units}
+        is_name = is_name and {*piece.units} <= {*self.original.units}
         return len(piece.units) > _LONGEST_PAUSE and not is_name
 
     def _goes_on(

@@ -39,12 +39,10 @@ from hkcanto_metrics.translation_kinds import (
 from hkcanto_metrics.translation_pieces import PieceReader
 
 _TOO_MUCH = 1.4  # times the length of the source, for several lines of a source of one
-_QUOTED_SENTENCE = re.compile(r"([「『“\"].*[」』”\"])[。.]", re.DOTALL)
 # Emoji at the start or the end, with their modifiers.
 _SIGNS = "[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001ffff][\ufe0f\u200d]*"
+_QUOTED_SENTENCE = re.compile(r"([「『“\"].*[」』”\"])[。.]", re.DOTALL)
 _EMOJI = re.compile(rf"\A(?:{_SIGNS}\s*)+|(?:\s*{_SIGNS})+\Z")
-# The headings of the translation.
-_NAMED = {"final", "named", "label"}
 # The kinds of pieces that may be the translation, or part of it.
 _TEXTS = ("text", "loose", "other", "copy")
 
@@ -158,16 +156,17 @@ class TranslationReader(PieceReader):
         blocks: Sequence[_Block],
     ) -> str:
         """What a response consists of that has no text at all; empty if it has one."""
-        if not any(map(str.isalnum, "".join(piece.text for piece in pieces))):
-            return "marks" if pieces and self.original.units else ""
         if any(block.kind != "other" for block in blocks):
             return ""
-        if any(piece.kind == "romanisation" for piece in pieces):
+        kinds = {piece.kind for piece in pieces}
+        if "romanisation" in kinds:
             return "romanisation"
-        is_announced = "colon" in self.kinds and pieces[-1].text.rstrip("* ").endswith(
-            COLONS
+        if kinds == {"mark"} and self.original.units:
+            return "marks"
+        is_announced = bool(pieces) and pieces[-1].text.rstrip("* ").endswith(COLONS)
+        return (
+            "preamble" if is_announced and not blocks and "colon" in self.kinds else ""
         )
-        return "preamble" if is_announced and not blocks else ""
 
     def _has_too_much(self, block: _Block) -> bool:
         """Whether a text has more lines than the source, and is much longer."""
@@ -177,15 +176,12 @@ class TranslationReader(PieceReader):
     def _candidates(self, runs: Sequence[_Block]) -> Iterator[_Block]:
         """The texts up to the first one that is surely a translation, and later corrections of it."""
         is_settled = False
-        read: list[list[str]] = []
         for run in runs:
-            units = run.whole.units
-            if run.heading == "final" or not (is_settled or units in read):
+            if run.heading == "final" or not is_settled:
                 yield run
-            if run.kind == "text" and run.heading not in ASIDES:
-                is_long = run.whole.size >= COMPLETE * self.original.size
-                is_settled |= is_long and run.whole.language in self.asked
-                read.append(units)
+            is_text = run.kind == "text" and run.heading not in ASIDES
+            is_long = run.whole.size >= COMPLETE * self.original.size
+            is_settled |= is_text and is_long and run.whole.language in self.asked
 
     def _is_rival(
         self,
@@ -259,17 +255,15 @@ class TranslationReader(PieceReader):
     def _rank(self, run: _Block) -> tuple[float, ...]:
         """How likely a run is the translation; the earliest of equal ones is."""
         size = run.whole.size / self.original.size
-        is_related = run.kind != "loose" and self._is_related(run.whole)
-        is_related = is_related or run.heading in _NAMED
+        is_named = run.heading in ("final", "named", "label")
+        is_related = is_named or (run.kind != "loose" and self._is_related(run.whole))
         return (
             run.kind != "other" and size >= SUMMARY,
             run.heading not in ASIDES,
-            run.heading != "draft",
             run.kind != "copy" and size >= HALF,
             self._language_rank(run) if size >= HALF and is_related else 0,
             not run.pieces[0].text.startswith(REMARK),
             min(size, COMPLETE) if is_related else 0.0,
-            run.heading in _NAMED,
         )
 
     def _language_rank(self, run: _Block) -> int:
@@ -294,12 +288,12 @@ class TranslationReader(PieceReader):
         if "brackets" in self.kinds:
             inside = PATTERNS["bracket"].fullmatch(text)
             text = inside[1] if inside else text
-            if not re.search("[(（]", text):
+            if "（" not in text and "(" not in text:
                 text = text.rstrip(")）")
         return text
 
+    @staticmethod
     def _part_names(
-        self,
         best: _Block,
         pieces: Sequence[Piece],
     ) -> set[str]:
@@ -310,26 +304,23 @@ class TranslationReader(PieceReader):
         for piece in pieces[:first]:
             names.add("label" if label_length(piece.text) else "preamble")
         for piece in pieces[last + 1 :]:
-            names.add(self._part_name(piece, best.whole))
-        return names - {""}
+            if piece.text.startswith("```"):
+                names.add("code fence")
+            elif piece.kind != "mark" and piece.heading != "label":
+                names.add(_name_after(piece, best.whole))
+        return names
 
-    @staticmethod
-    def _part_name(
-        piece: Piece,
-        translation: Part,
-    ) -> str:
-        """The name of a piece after the translation."""
-        if piece.text.startswith("```"):
-            return "code fence"
-        if piece.kind == "mark" or piece.heading == "label":
-            return ""
-        if piece.kind == "romanisation":
-            return "romanisation"
-        if piece.section == "turn":
-            return "other turn"
-        if piece.heading == "version":
-            return "second version"
-        if piece.kind not in _TEXTS or piece.size < SHORT * translation.size:
-            return "notes"
+
+def _name_after(
+    piece: Piece,
+    translation: Part,
+) -> str:
+    """The name of a piece after the translation."""
+    if piece.kind == "romanisation":
+        return "romanisation"
+    if piece.section == "turn":
+        return "other turn"
+    if piece.kind in _TEXTS and piece.size >= SHORT * translation.size:
         is_version = piece.chinese == translation.chinese
         return "second version" if is_version else "back-translation"
+    return "second version" if piece.heading == "version" else "notes"

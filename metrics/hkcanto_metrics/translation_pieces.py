@@ -17,7 +17,6 @@ from hkcanto_metrics.translation_kinds import (
     COMPLETE,
     FULL,
     HALF,
-    HAN_CHARACTER,
     HEAD,
     HEADINGS,
     OPENING,
@@ -25,7 +24,6 @@ from hkcanto_metrics.translation_kinds import (
     QUOTED,
     REMARK,
     TABLE,
-    TAILS,
     WHOLE,
     Part,
     Piece,
@@ -104,21 +102,16 @@ class PieceReader(PieceKinds):
             return []
         if not any(self._may_be_all(Part(text)) for text in parts[1::2]):
             return []
-        segments = [(self._role_of(parts[0], "quoted"), parts[0])]
-        for text, after in zip(parts[1::2], parts[2::2], strict=True):
-            segments.append(("" if self._may_be_all(Part(text)) else "notes", text))
-            # Words after a quotation do not belong to it.
-            segments.append((self._role_of(after, "option"), after))
-        return [(role, text.strip()) for role, text in segments if text.strip()]
-
-    def _role_of(
-        self,
-        text: str,
-        other: str,
-    ) -> str:
-        """The kind of text after words before a quotation, if they are a heading."""
-        heading = self._heading(text.strip(":：,，。 ") + ":")
-        return heading[0] if heading else other
+        segments = []
+        for number, text in enumerate(parts):
+            if number % 2:
+                role = "" if self._may_be_all(Part(text)) else "notes"
+            else:
+                # Words after a quotation do not belong to it.
+                heading = self._heading(text.strip(":：,，。 ") + ":")
+                role = heading[0] if heading else ("option" if number else "quoted")
+            segments.append((role, text.strip()))
+        return segments
 
     def _may_be_all(self, part: Part) -> bool:
         """Whether a text is as long as the source and in the script asked for."""
@@ -132,12 +125,10 @@ class PieceReader(PieceKinds):
             return [line]
         pair = PATTERNS["pair"].match(after)
         others = Part(before + after)
-        if not others.units:
-            return [copy if pair else line]
-        if pair and "arrow" in self.kinds:
+        if pair and others.units and "arrow" in self.kinds:
             return [before.rstrip(" 「『“\"'*"), copy, "→" + after[pair.end() :]]
-        is_long = others.size >= COMPLETE * self.original.size and not self.is_short
-        return [before, copy, after] if is_long or self._is_about(others) else [line]
+        is_long = others.size >= COMPLETE * self.original.size
+        return [before, copy, after] if is_long else [line]
 
     def _heading(self, text: str) -> tuple[str, int] | None:
         """The subject of a heading at the start of a text, and its length."""
@@ -165,20 +156,19 @@ class PieceReader(PieceKinds):
         """The length of an announcement of a translation: a whole line, or the start of one."""
         if self._announces(text, folded):
             return len(text)
-        if "courtesy" in self.kinds:
-            agreed = PATTERNS["agrees"].match(folded)
-            if agreed:
-                return agreed.end()
-        if not self.original.chinese:
-            foreign = PATTERNS["foreign"].match(text)
-            if foreign:
-                return foreign.end()
+        for name, is_possible in (
+            ("agrees", "courtesy" in self.kinds),
+            ("foreign", not self.original.chinese),
+        ):
+            opening = PATTERNS[name].match(folded)
+            if opening and is_possible:
+                return opening.end()
         head = PATTERNS["head"].match(folded)
         if head and self._is_head(head[0], Part(folded[head.end() :])):
             return head.end()
-        opening = PATTERNS["opening"].match(folded) if "about" in self.kinds else None
+        opening = PATTERNS["opening"].match(folded)
         is_told = opening and PATTERNS["tells"].search(opening[0])
-        return opening.end() if opening and is_told else 0
+        return opening.end() if opening and is_told and "about" in self.kinds else 0
 
     def _announces(
         self,
@@ -202,10 +192,6 @@ class PieceReader(PieceKinds):
         """Whether the start of a line, up to a colon or dash, is not part of the translation."""
         if rest.size < COMPLETE * self.original.size:
             return False
-        if self._is_foreign(Part(head)) and not self._is_foreign(rest):
-            # Who speaks, "Tommy講：", has the source's names.
-            units = {unit for unit in Part(head).units if not HAN_CHARACTER.match(unit)}
-            return not units <= {*self.original.units}
         speech = PATTERNS["speech"].search(head.rstrip("*:：—- "))
         is_wording = "colon" in self.kinds and PATTERNS["wording"].search(head)
         return not speech and bool(is_wording or self._is_about(Part(head)))
@@ -242,7 +228,7 @@ class PieceReader(PieceKinds):
             return False
         if self._is_foreign(piece) or (share >= FULL and self._is_about(piece)):
             return True
-        return any(self._is_tail(kind, piece, share) for kind in TAILS)
+        return self._tail_kind(piece, share) != ""
 
     def _remark_start(self, text: str) -> int:
         """Where a remark in brackets at the end of a text begins."""
@@ -250,14 +236,13 @@ class PieceReader(PieceKinds):
         is_closed = text.rstrip("。. ").endswith((")", "）"))
         if opening <= 0 or not is_closed or "brackets" not in self.kinds:
             return len(text)
-        # Brackets inside a sentence may be part of it.
         inside = Part(text[opening:])
         is_name = {*inside.units} <= {*self.original.units}
         is_foreign = inside.chinese != Part(text[:opening]).chinese and not is_name
-        is_inside = not _ENDED.search(text[:opening])
-        if is_inside and not (is_foreign or self._is_about(inside)):
-            return len(text)
-        return opening
+        # Brackets inside a sentence may be part of it.
+        is_beside = _ENDED.search(text[:opening]) is not None
+        is_remark = is_beside or is_foreign or self._is_about(inside)
+        return opening if is_remark else len(text)
 
 
 def _tag_heading(tag: re.Match[str]) -> str:
