@@ -10,16 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from rapidfuzz.fuzz import partial_ratio
-
-from hkcanto_metrics.choice_forms import (
-    with_capital_labels,
-    with_full_stops,
-    written_out,
-)
+from hkcanto_metrics.choice_forms import with_capital_labels, written_out
 from hkcanto_metrics.choice_rules import Decision, letter_decision, unread
-from hkcanto_metrics.choice_set_rules import set_decision, with_capital_letters
-from hkcanto_metrics.choice_statements import CONCLUDED, Statements
+from hkcanto_metrics.choice_set_rules import set_decision, without_counts
+from hkcanto_metrics.choice_statements import Statements
 from hkcanto_metrics.decision_words import SAYS
 from hkcanto_metrics.option_grammar import Options, options_of
 from hkcanto_metrics.response_text import Response, normalize_response, own_answer
@@ -27,7 +21,6 @@ from hkcanto_metrics.response_text import Response, normalize_response, own_answ
 # A shortcut for the form of most direct answers; the rules read them the same way.
 _BARE_LETTER = re.compile(r"\s*+\(?([A-Za-z])\)?[.?？]?\s*")
 _JOINS = re.compile("[而和與与及、,，]")
-_SAME_QUESTION = 95  # percent of a question that the response repeats, if it is ours
 _MOST_PARTS = 3
 _ITEM = SAYS["item"]
 
@@ -213,7 +206,7 @@ def _decision(
     """The decision of the first part of a response that makes one, with that part."""
     shown = options_of(tuple(options.items()), question)
     response = normalize_response(written_out(answer), shown.keep_readings)
-    response = with_full_stops(with_capital_labels(response, shown), shown)
+    response = with_capital_labels(response, shown)
     text = response.text.rstrip()
     response = response[len(text) - len(text.lstrip()) : len(text)]
     if not text.strip():
@@ -221,27 +214,20 @@ def _decision(
     decision, part = unread("undecided"), response
     for part, taken_back in _parts(response, shown):
         if several:
-            decision = set_decision(Statements(with_capital_letters(part), shown, True))
+            decision = set_decision(Statements(without_counts(part), shown, True))
         else:
             decision = letter_decision(Statements(part, shown))
-            if taken_back.text and not _is_firm(decision):
-                before = letter_decision(Statements(taken_back, shown))
-                if before.letters == decision.letters:
-                    decision = unread("undecided")
+            before = letter_decision(Statements(taken_back, shown))
+            if decision.letters == before.letters != frozenset():
+                decision = unread("undecided")
         if not decision.letters <= shown.texts.keys():
             decision = unread("no option")
         elif len(decision.letters) > 1 and not several:
-            if _is_firm(decision):
-                decision = unread("several")
-                break
             decision = unread("several")
+            break
         if decision.letters:
             break
     return decision, part
-
-
-def _is_firm(decision: Decision) -> bool:
-    return decision.mention is not None and decision.mention.stance >= CONCLUDED
 
 
 def _parts(
@@ -250,8 +236,6 @@ def _parts(
 ) -> Iterator[tuple[Response, Response]]:
     """The parts of a response, until it asks another question, and what each takes back."""
     text = response.text
-    if shown.asked and _asks_another(text, shown):
-        return
     cuts = [
         SAYS["next_part"].match(f"\n{text[:400]}"),
         *SAYS["next_part"].finditer(text, 1),
@@ -272,41 +256,8 @@ def _parts(
             return
         begin = start
         for retraction in SAYS["retracted"].finditer(text, start, end):
-            if _is_predicate(text, retraction):
-                continue
             start = retraction.start("words")
         yield response[start:end], response[begin:start]
-
-
-def _is_predicate(
-    text: str,
-    retraction: re.Match[str],
-) -> bool:
-    """Whether a retraction ends a sentence on an option: 「B：係雀，唔啱。」."""
-    lead = text[: retraction.start("words")].rstrip(" ")
-    *before, sentence = SAYS["sentence_end"].split(lead)
-    if not sentence.endswith(","):
-        return False
-    if SAYS["labelled_item"].match(sentence):  # B: 27 = 3 × 9, no.
-        return True
-    subject = SAYS["item_subject"].match(sentence)
-    if not subject:
-        return False
-    named = SAYS["name"].findall("\n".join(before))
-    is_last = not SAYS["name"].search(text, retraction.end())
-    return is_last and bool(named) and subject["letter"] not in named
-
-
-def _asks_another(
-    text: str,
-    shown: Options,
-) -> bool:
-    """Whether a response begins with a question that is not ours."""
-    asked = SAYS["asks"].match(text.lower())
-    if not asked:
-        return False
-    question = asked["question"] or asked["other"]
-    return bool(partial_ratio(question, shown.asked) < _SAME_QUESTION)
 
 
 def _is_other_question(

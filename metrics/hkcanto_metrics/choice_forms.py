@@ -20,10 +20,6 @@ _BOX = re.compile(
     r"(?=\s*[*_`]*(?:選項|选项|[Oo]ption )?[(（]?[A-JＡ-Ｊ](?![A-Za-z])"
     r"|(?:(?<=\A.)|(?<=\n.)|(?<=\n- .)|(?<=\A- .)|(?<=\A...)|(?<=\n...)|(?<=\n- ...)|(?<=\A- ...)) \w)"
 )
-# A check box behind an option that begins a line.
-_BOX_BEHIND = re.compile(
-    r"(?m)^(?P<option>[^\w\n]*+[A-J](?![A-Za-z])[^\n☐☑☒□■]{0,60}?)[ \t]*(?P<box>[☐☑☒□■])[ \t]*$"
-)
 _UNIT = re.compile(
     r"(?<=\d)[\s~]*(?:\\[,;: ])?\s*\\(?:text|mathrm|rm)\s*\{\s*([A-Za-z]{1,3})\s*\}"
 )
@@ -32,12 +28,6 @@ _COPULA = re.compile(
     "(?<=[唔梗就應应該该咪案項项先至都])系|(?<![\u4e00-\u9fff])系(?= ?[(（「]?[A-J])"
 )
 _ANSWER = "\n答:"
-# A letter that ends a sentence, or begins an option with its text.
-_LETTER_STOP = re.compile(
-    r"(?:(?<=[\u4e00-\u9fff:,、(A-J])|(?<=[:,] ))([A-J])\."
-    r"(?= ?([\u4e00-\u9fff]{1,2}|[A-J](?=[\u4e00-\u9fff])))"
-)
-_LIST = 3  # so many letters with a full stop are a list
 
 
 def written_out(response: Response) -> Response:
@@ -57,12 +47,6 @@ def written_out(response: Response) -> Response:
         )
     if "系" in response.text:
         response = _rewritten(response, _COPULA, lambda word: ("係", word.start()))
-    if _BOX_BEHIND.search(response.text):
-        response = _rewritten(
-            response,
-            _BOX_BEHIND,
-            _with_box_before,
-        )
     if _BOX.search(response.text):
         response = _rewritten(response, _BOX, _sign_of)
     return response
@@ -82,36 +66,11 @@ def with_capital_labels(
     return Response(SAYS["small_label"].sub(capital, response.text), response.origins)
 
 
-def with_full_stops(
-    response: Response,
-    shown: Options,
-) -> Response:
-    """A half-width full stop after a letter as a Chinese one, unless an option's text follows.
-
-    Examples:
-        「答案係 A.唔係,係 C.」 is two sentences, and 「答案係 A.大嶼山」 is one.
-    """
-    stops = [*_LETTER_STOP.finditer(response.text)]
-    if len({stop[1] for stop in stops}) >= _LIST:
-        return response
-
-    def ended(stop: re.Match[str]) -> str:
-        is_label = any(text.startswith(stop[2]) for text in shown.texts.values())
-        return stop[0] if is_label else f"{stop[1]}。"
-
-    return Response(_LETTER_STOP.sub(ended, response.text), response.origins)
-
-
 def _answer_of(match: re.Match[str]) -> tuple[str, int]:
     members = [*_MEMBER.finditer(match[0])]
     if not members:
         return match[0], match.start()
     return _ANSWER + members[-1][1], match.start() + members[-1].start(1) - len(_ANSWER)
-
-
-def _with_box_before(line: re.Match[str]) -> tuple[str, int]:
-    option = re.sub(r"[\[\]]", "", line["option"]).strip()
-    return f"{line['box']} {option}", line.start()
 
 
 def _sign_of(match: re.Match[str]) -> tuple[str, int]:

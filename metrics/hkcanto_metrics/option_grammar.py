@@ -1,7 +1,7 @@
 """Find where a response mentions the options of a question: by letter, by text, by position."""
 
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -10,8 +10,6 @@ from hkcanto_metrics.option_texts import (
     EDGE,
     are_alike,
     distinct_forms,
-    numbers_of,
-    statements_of,
     unit_of,
     value_of,
     values_of,
@@ -19,15 +17,10 @@ from hkcanto_metrics.option_texts import (
 from hkcanto_metrics.response_text import READING, Response, normalize_response
 
 _PLACES: dict[str, int] = DATA["places"]
-_FEW = {"二": 2, "两": 2, "三": 3, "四": 4, "two": 2, "three": 3, "four": 4}
-# From the end: by the first character of 二, penultimate, next, second and third.
-_BEHIND = {"一": 1, "二": 2, "三": 3, "p": 2, "n": 2, "s": 2, "t": 3}
 LABEL = re.compile("zz[0-9]+zz")  # the code of a label, see `labels.py`
-_NAMED_BY_LETTER = re.compile(r"\w{2,12} ?(?<![A-Za-z])[A-Z]")  # Vitamin D
 _NUMBERED = re.compile(r"\(\d\)|[①-⑨]")
 _LETTER_UNIT = re.compile(r"\d ?[A-J]\Z")  # A, as the unit of a current, is a letter
 GLOSS = re.compile(r" ?\([^()\n]*\)")  # a remark in brackets after an option
-_NEAR = 100  # characters in which "the latter" has its two options
 _MOST = 30  # mentions that are read at each end; a text with more is in a loop
 
 # A letter's boundaries are written out, because a Chinese character next to it is a boundary, too.
@@ -83,8 +76,7 @@ class Options:
         keep_readings: Whether the options are about pronunciation.
         denied: The question's text from the words that ask for an untrue option; "" if none do.
         asked: The question's text.
-        names: Letters that name things in the question.
-        named: The options' letters among them, if they are several.
+        names: Letters that name things in the question, if they are several.
 
     Examples:
         >>> options = Options((("A", "詩"), ("B", "史")), "邊個唔係？")
@@ -104,19 +96,15 @@ class Options:
         }
         self.asked = asked.lower()
         self.denied = _denial(asked).lower()
-        self.names = {*SAYS["name"].findall(asked)}
-        self.named = _named_options(self.names, texts)
+        names = {*SAYS["name"].findall(asked)}
+        self.names = names if len(names) > 1 else set()  # one may be the article
         # Readings are the answer to a question about pronunciation, not an annotation.
         self.keep_readings = any(map(READING.search, texts.values()))
         self.texts = {
             letter: text.strip(EDGE).lower() or text for letter, text in texts.items()
         }
         self.values, self._unit = values_of(texts)
-        self._sets = statements_of(texts)
         self._forms = distinct_forms(texts)
-        if self._sets:
-            sets = self._sets.values()
-            self._forms = [form for form in self._forms if form[1] not in sets]
         self._is_numbered = any(map(_NUMBERED.search, texts.values()))
         self._has_letter_units = any(map(_LETTER_UNIT.search, texts.values()))
         # The codes of labels count as letters.
@@ -126,20 +114,6 @@ class Options:
     def words(self) -> set[str]:
         """The question's words. Few responses need them, and a passage has many."""
         return words_of(self.asked)
-
-    @cached_property
-    def predicate(self) -> str:
-        """What the question says of an option: "has two moons" of "Which planet has two moons?"."""
-        asked = SAYS["asked_predicate"].search(self.asked)
-        return asked["said"] if asked else ""
-
-    @cached_property
-    def subject(self) -> str:
-        """What the question puts before an option: 「水是」 of 「水是什么颜色?」, "water is"."""
-        asked = SAYS["asked_subject"].search(self.asked)
-        if not asked:
-            return ""
-        return asked["han"] or f"{asked['thing'].removeprefix('the ')} {asked['is']}"
 
     def mentions(
         self,
@@ -153,33 +127,18 @@ class Options:
         """
         found = [
             *self._by_text(text),
-            *self._by_statements(text),
             *self._by_value(text),
             *self._by_letter(text),
             *self._by_position(text),
-            *self._by_few(text),
         ]
         found.sort(key=lambda mention: (mention.start, -mention.end))
-        found = _with_references(text, found)
         found = found[:_MOST] + found[_MOST:][-_MOST:]
-        merged = _merged(text, found, self.named)
+        merged = _merged(text, found)
         least = len(self.texts) if several else 0
-        joined = _joined(text, _without_lists(text, merged, least), several)
-        if several:
+        joined = _joined(text, _without_lists(text, merged, least))
+        if several or len(self.texts) == 2:
             return joined
-        return [mention for mention in joined if not self._is_repeated(text, mention)]
-
-    def _is_repeated(
-        self,
-        text: str,
-        mention: Mention,
-    ) -> bool:
-        """Whether a line only repeats the options: 「選項：A. 巴士 B. 電車」."""
-        if not mention.is_full or not mention.letters >= self.texts.keys():
-            return False
-        line = text.rfind("\n", 0, mention.start) + 1
-        lead = text[line : mention.start].strip(AROUND).lower()
-        return lead in ("", "选项", "options", "choices")
+        return [m for m in joined if not m.letters >= self.texts.keys()]
 
     def _by_text(self, text: str) -> Iterator[Mention]:
         lower = text.lower()
@@ -192,18 +151,6 @@ class Options:
                     lettered=self._are_labels,
                     spelled=not self._are_labels,
                 )
-
-    def _by_statements(self, text: str) -> Iterator[Mention]:
-        """The options that are sets of numbered statements: 「①和③」."""
-        if not self._sets:
-            return
-        for match in SAYS["statements"].finditer(text):
-            numbers = numbers_of(match[0])
-            before = text[max(0, match.start() - 14) : match.start()]
-            is_whole = match[0].strip(AROUND) == text.strip(AROUND)
-            is_set = len(numbers) > 1 or is_whole or SAYS["before_one"].search(before)
-            if is_set and numbers in self._sets:
-                yield _spelled(self._sets[numbers], match)
 
     def _by_value(self, text: str) -> Iterator[Mention]:
         """The options that are numbers, in any spelling of the number and its unit."""
@@ -219,8 +166,7 @@ class Options:
             letters = frozenset(match[0].upper())
             before = text[max(0, match.start() - 14) : match.start()]
             is_unit = self._has_letter_units and re.search(r"\d[ (]*\Z", before)
-            is_numeral = self._sets and match[0] not in self.texts  # I, II
-            if is_unit or is_numeral or SAYS["no_option_before"].search(before):
+            if is_unit or SAYS["no_option_before"].search(before):
                 continue
             is_set = [*match[0].upper()] == sorted(letters & {*self.texts})
             if is_set or match["one"] is not None:
@@ -231,36 +177,13 @@ class Options:
             return
         letters = [*self.texts]
         for match in SAYS["position"].finditer(text):
-            noun = match["noun"]
-            if noun and noun.lower() not in self.asked:
-                continue
             word = next(filter(None, match.groups())).lower()
-            if match["behind"] or match["end"]:
-                place = len(letters) + 1 - _BEHIND[word[0]]
-            else:
-                place = _PLACES[word] if word in _PLACES else int(value_of(word))
-            if place < 0:
-                place = {3: 2, 5: 3}.get(len(self.texts), _MOST)  # the middle
-            is_place = "项" in match[0] or "第" in match[0]
-            is_number = match[3] and self.values and not is_place  # 答案：3
+            place = _PLACES[word] if word in _PLACES else int(value_of(word))
+            is_number = (
+                match["bare"] and "第" not in match[0] and self.values
+            )  # 答案：3
             if place <= len(self.texts) and not is_number:
                 yield Mention(frozenset(letters[place - 1]), *match.span())
-
-    def _by_few(self, text: str) -> Iterator[Mention]:
-        """The first three options, the last two or the middle two."""
-        letters = [*self.texts]
-        for match in SAYS["first_or_last_few"].finditer(text):
-            count = _FEW[(match["count"] or match["number"]).lower()]
-            first = 0
-            if match["end"] or match["ending"]:
-                first = len(letters) - count
-            elif match["middle"] or match["mid"]:
-                first, odd = divmod(len(letters) - count, 2)
-                if odd:
-                    continue
-            few = letters[first : first + count]
-            if count < len(letters):
-                yield Mention(frozenset(few), *match.span())
 
 
 def _spelled(
@@ -276,42 +199,10 @@ def _spelled(
     )
 
 
-def _with_references(
-    text: str,
-    found: list[Mention],
-) -> list[Mention]:
-    """The mentions with those by "the former" and "the latter", of the last two options before."""
-    references = []
-    if not SAYS["reference"].search(text):  # fast, as for most texts
-        return found
-    for match in SAYS["former_or_latter"].finditer(text):
-        near = match.start() - _NEAR
-        before = [m.letters for m in found if near < m.start < match.start()]
-        others = [letters for letters in before if letters != before[-1]]
-        if len({*before}) == 2:
-            meant = others[-1] if match["former"] else before[-1]
-            references.append(Mention(meant, *match.span("reference")))
-    if not references:
-        return found
-    return sorted([*found, *references], key=lambda mention: mention.start)
-
-
 def _denial(asked: str) -> str:
     """A question's text from the last words that ask for an untrue option."""
     starts = [match.start() for match in SAYS["asks_not"].finditer(asked)]
     return asked[starts[-1] :] if starts else ""
-
-
-def _named_options(
-    names: Set[str],
-    texts: Mapping[str, str],
-) -> set[str]:
-    """The letters of options that name things in a question, if they are several."""
-    things = [text[-1:] for text in texts.values() if _NAMED_BY_LETTER.fullmatch(text)]
-    if len(things) < 2:
-        things = []
-    letters = {letter for name in [*names, *things] for letter in name} & texts.keys()
-    return letters if len(letters) > 1 else set()  # one may be the article
 
 
 def words_of(text: str) -> set[str]:
@@ -329,10 +220,6 @@ def _spans(
     while start >= 0:
         end = start + len(words)
         is_word = len(words) > 1 or words.isascii() or _ONE.match(text, start)
-        if words == "no" and SAYS["determiner"].match(text, end):
-            is_word = None
-        if words == "true" and text.startswith(" that ", end):
-            is_word = None
         if is_word and not (_NO_START.match(text, start) or _NO_END.match(text, end)):
             is_plural = words[-1].isalpha() and text.startswith("s", end)
             yield start, end + is_plural
@@ -410,22 +297,14 @@ def _is_next_item(
 def _merged(
     text: str,
     found: list[Mention],
-    named: Set[str],
 ) -> list[Mention]:
-    """Merge each letter with the option text beside it; a named thing only with its own text."""
+    """Merge each letter with the option text beside it."""
     merged: list[Mention] = []
-    for index, mention in enumerate(found):
+    for mention in found:
         last = merged[-1] if merged else None
         if last and mention.start < last.end:
             continue
-        if _has_own_letter(text, mention, found[index + 1 : index + 2]):
-            merged.append(mention)
-        elif last and _is_with_text(
-            text,
-            last,
-            mention,
-            named,
-        ):
+        if last and _is_with_text(text, last, mention):
             last.end = mention.end
             last.lettered = True
             last.spelled = True
@@ -434,24 +313,10 @@ def _merged(
     return merged
 
 
-def _has_own_letter(
-    text: str,
-    mention: Mention,
-    following: list[Mention],
-) -> bool:
-    """Whether a text's own letter follows in brackets: the letter before is another's."""
-    for letter in following:
-        gap = text[mention.end : letter.start]
-        is_own = letter.letters == mention.letters and letter.lettered
-        return mention.spelled and is_own and gap.strip() == "("
-    return False
-
-
 def _is_with_text(
     text: str,
     last: Mention,
     mention: Mention,
-    named: Set[str],
 ) -> bool:
     """Whether two mentions in a row are a letter and the text beside it."""
     gap = text[last.end : mention.start]
@@ -459,27 +324,19 @@ def _is_with_text(
         return False
     if "。" in gap and not SAYS["closed"].match(text, mention.end):
         return False  # B。長洲最細
-    is_label = gap.strip() in (".", ":", ")") and not last.letters <= named
+    is_label = gap.strip() in (".", ":", ")")
     return is_label or last.letters == mention.letters
-
-
-def _between(letters: Set[str]) -> set[str]:
-    """The letters from the first to the last of some."""
-    return {chr(code) for code in range(ord(min(letters)), ord(max(letters)) + 1)}
 
 
 def _joined(
     text: str,
     found: list[Mention],
-    several: bool,
 ) -> list[Mention]:
-    """Join the options that "and", "或" and the like put together; "to" means a range of them."""
+    """Join the options that "and", "或" and the like put together."""
     joined: list[Mention] = []
     for mention in found:
         if joined and _are_joined(text, joined[-1], mention):
             joined[-1].letters |= mention.letters
-            if several and SAYS["to"].fullmatch(text[joined[-1].end : mention.start]):
-                joined[-1].letters |= _between(joined[-1].letters)
             joined[-1].end = mention.end
         else:
             joined.append(mention)
