@@ -8,7 +8,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,30 +21,26 @@ _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 # The number of signs that are looked at; a text with more is a loop.
 _MOST_SIGNS = 20_000
 _MOST_TAGS = 50  # tags around the answer that are looked at
-_LAST_CHARACTERS = 400  # that may have a conclusion
 
 
-def _either(*keys: tuple[str, str]) -> re.Pattern[str]:
-    """Marks as one pattern; a group's name has the table, the key and the row of its mark."""
+def _either(*tables: str) -> re.Pattern[str]:
+    """The marks of tables as one pattern; a group's name has the table, the key and the row."""
     groups = []
-    for table, key in keys:
+    for table in tables:
         for number, row in enumerate(_DATA[table]):
-            if key in row:
-                groups.append(f"(?P<{table}_{key}_{number}>{row[key]})")
+            for key in ("opening", "closing", "mark"):
+                if key in row:
+                    groups.append(f"(?P<{table}_{key}_{number}>{row[key]})")
     return re.compile("|".join(groups))
 
 
-_REASONING_MARK = _either(("reasoning", "opening"), ("reasoning", "closing"))
-_TURN_MARK = _either(
-    ("call", "opening"),
-    ("end", "mark"),
-    ("token", "mark"),
-)
-_TAG = _either(("answer", "opening"), ("answer", "closing"))
+_REASONING_MARK = _either("reasoning")
+_TURN_MARK = _either("call", "end", "token")
+_TAG = _either("answer")
 # Every mark begins with one of these.
 _SIGN = re.compile(r"[<◁](?=[|｜/\w])|\[(?=[|/A-Zeu])|](?=~)|Here (?=are my|is my)")
 _SIGN_BEGINNINGS = ("<", "◁", "[", "]", "Here ")
-_CALL_ENDS = [re.compile(row.get("closing", r"\Z")) for row in _DATA["call"]]
+_CALL_ENDS = [re.compile(row.get("until", r"\Z")) for row in _DATA["call"]]
 _WORDS = Patterns(_DATA["words"], re.compile)
 _CHANNELS = Patterns(_DATA["channels"], re.compile)
 _INSIDE = re.compile(
@@ -295,9 +291,7 @@ def _joined(
 
 def _without_marks(reasoning: str) -> str:
     """Reasoning without the marks around and between its parts."""
-    marks = []
-    for mark in _marks(_INSIDE, reasoning):
-        marks.append(mark.span())
+    marks = [mark.span() for mark in _marks(_INSIDE, reasoning)]
     parts = _cut((0, len(reasoning)), marks)
     return _CHANNEL_NAMES.sub("", _joined(reasoning, parts))
 
@@ -360,12 +354,6 @@ def _spans_outside_marks(text: str) -> tuple[list[Span], bool]:
             opening = mark
     if not opening:
         return [*spans, (start, len(text))], True
-    # Words that open reasoning may also head the steps of an answer.
-    row = _DATA["reasoning"][_row(opening)]
-    last = text[-_LAST_CHARACTERS:]
-    if "is_words" in row and _WORDS["conclusion"].search(last):
-        spans.append((opening.start(), len(text)))
-        return spans, True
     return spans, False
 
 
@@ -379,13 +367,13 @@ def _own_spans(
         return []
     own: list[Span] = []
     has_text = False
-    for span in spans:
-        for part, ends_turn in _parts(text, span):
-            own.append(part)
-            has_text = has_text or bool(text[slice(*part)].strip())
-            if ends_turn and has_text:
-                return _without_empty(own)
-    return _without_empty(own)
+    for part, ends_turn in chain.from_iterable(_parts(text, span) for span in spans):
+        own.append(part)
+        has_text = has_text or bool(text[slice(*part)].strip())
+        if ends_turn and has_text:
+            break
+    filled = [span for span in own if span[0] < span[1]]
+    return filled or own[-1:]
 
 
 def _parts(
@@ -427,10 +415,7 @@ def _spans_in_tags(
         spans[-1][1],
     )
     begin, end = content or (0, len(text))
-    gaps = [(0, begin)]
-    for tag in tags:
-        gaps.append(tag.span())
-    gaps.append((end, len(text)))
+    gaps = [(0, begin), *[tag.span() for tag in tags], (end, len(text))]
     parts: list[Span] = []
     for span in spans:
         parts += _cut(span, gaps)
@@ -461,7 +446,7 @@ def _content(
     content = None
     closed = 0
     for tag, following in pairwise([*tags, None]):
-        if not tag or not _encloses(tag, following):
+        if not tag or _closes(tag) or (following and not _closes(following)):
             continue
         stop = following.start() if following else end
         if not text[tag.end() : stop].strip():
@@ -479,17 +464,3 @@ def _content(
     ):
         return None
     return content
-
-
-def _encloses(
-    tag: re.Match[str],
-    following: re.Match[str] | None,
-) -> bool:
-    """Whether a tag opens an answer that the following one closes, or that nothing closes."""
-    return not _closes(tag) and (following is None or _closes(following))
-
-
-def _without_empty(spans: list[Span]) -> list[Span]:
-    """The spans that have text; if none has, the last."""
-    filled = [span for span in spans if span[0] < span[1]]
-    return filled or spans[-1:]

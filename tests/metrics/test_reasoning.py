@@ -182,22 +182,10 @@ def test_tags_say_where_the_answer_is() -> None:
     assert split_reasoning("So: <answer>B</answer>").tagged == "So: <answer>B</answer>"
 
 
-def test_steps_that_words_announce_are_an_answer_if_they_conclude() -> None:
+def test_steps_that_words_announce_are_reasoning_even_if_they_conclude() -> None:
     for heading in ("Here are my reasoning steps:", "Here is my thought process:"):
-        steps = f"{heading}\n1. A is too small.\n2. B is not."
-        for end in [
-            "\nSo the answer is B.",
-            " Therefore, B is correct.",
-            "\n\n**Answer: B**",
-            "\n最終答案：B",
-            "\n所以答案係B。",
-            "\n#### 18",
-            "\n\\boxed{B}",
-            "\n\nB",
-        ]:
-            assert split_reasoning(steps + end).answer == steps + end, end
-        for end in ["", " 所以答案係B", "\nSo the answer is", "\nSo is it B?"]:
-            found = split_reasoning(steps + end)
+        for end in ["", "\nSo the answer is B.", "\n\nB"]:
+            found = split_reasoning(f"{heading}\n1. A is too small.{end}")
             assert (found.answer, found.finished) == ("", False), end
 
 
