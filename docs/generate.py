@@ -816,7 +816,7 @@ _RULES = """# Rules for reading answers
 
 Each rule is a function, in this order; the first that applies decides. A test shows what each rule is
 for by switching it off. [How answers are read](../extraction.md) explains the mechanism. The rules for
-numbers up to `main_end` find the sentence that counts; the first from `by_name` on gives its number.
+numbers up to `is_aside` find the sentence that counts; those from `settled` on tell its number.
 ⏎ is a line break. The examples of letters are about four islands: A 大嶼山, B 南丫島, C 長洲, D 坪洲."""
 
 

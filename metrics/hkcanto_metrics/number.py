@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from rapidfuzz.fuzz import ratio
-
-from hkcanto_metrics.number_questions import Asked, asked_for
+from hkcanto_metrics.number_questions import asked_for
 from hkcanto_metrics.number_rules import Part
 from hkcanto_metrics.number_text import Result, Span
 from hkcanto_metrics.numerals import SAYS, plain_signs, value_of, without_decoration
@@ -20,8 +18,10 @@ from hkcanto_metrics.reasoning import Parts
 from hkcanto_metrics.response_text import own_answer, with_chinese_marks
 
 _HEAD = 2_000  # characters of a question that are read
-_SHORT = 10  # characters: a shorter question may be an answer, too
-_SAME_QUESTION = 80  # percent of a question that its repetition has
+_SHORT = (
+    10  # characters: a shorter question may be an answer, too; a longer label is none
+)
+_LINE = 3  # characters: a shorter line may be an answer again
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +75,7 @@ def read_number(
         "\n", _folded(with_chinese_marks(question[:_HEAD]))
     )
     asked = asked_for(question)
-    answer = _folded(own.text)
-    if _asks_another(answer, asked):
-        return NumberReading(None, "none: no number")
-    answer = _without_question(answer, question)
-    answer = _without_repeat(answer, question)
-    answer = _without_unit(answer, question)
-    answer = _without_percentages(answer, question)
-    if _interviews_itself(answer):
-        return NumberReading(None, "none: several")
+    answer = _without_question(_folded(own.text), question)
     reason = "none: no number"
     for start, end in _parts(answer):
         part = Part(
@@ -176,13 +168,7 @@ def equal_numbers(
 
 def _folded(text: str) -> str:
     """Normalise signs, script and decoration, keeping the length."""
-    plain = SAYS["bracketed"].sub(_with_colon, plain_signs(text))
-    return without_decoration(plain)
-
-
-def _with_colon(label: re.Match[str]) -> str:
-    """A label in brackets at the start of a line, with a colon: 【合計】88."""
-    return f"{label[0][:-1]}:"
+    return without_decoration(plain_signs(text))
 
 
 def _reading(
@@ -211,101 +197,12 @@ def _parts(text: str) -> Iterator[Span]:
             yield start, end
 
 
-def _without_unit(
-    text: str,
-    question: str,
-) -> str:
-    """Blank out the unit that is asked for: 7.5 million is 7.5 to "how many million?"."""
-    unit = SAYS["asked_unit"].search(question)
-    if not unit:
-        return text
-    written = unit["latin"] or unit["chinese"]
-    name = rf"(?i)(?<=[0-9零一二三四五六七八九两十百千 ]){written}s?"
-    return re.sub(
-        name,
-        lambda match: "\t" * len(match[0]),
-        text,
-    )
-
-
-def _without_percentages(text: str, question: str) -> str:
-    """Blank out percentages that say a share again: to "what probability?", 1/2 = 0.5 = 50%."""
-    if not SAYS["asks_fraction"].search(question.replace("\n", " ")):
-        return text
-    parts: list[str] = []
-    end = 0
-    for share, number in pairwise(SAYS["number"].finditer(text)):
-        if not _is_percentage_of(share, number, text):
-            continue
-        parts.append(text[end : share.end()])
-        end = number.end() + 1
-        parts.append("\t" * (end - share.end()))
-    return "".join([*parts, text[end:]])
-
-
-def _is_percentage_of(
-    share: re.Match[str],
-    number: re.Match[str],
-    text: str,
-) -> bool:
-    """Whether a number after a share, an equals sign and perhaps a bracket is its percentage."""
-    if text[number.end() : number.end() + 1] != "%":
-        return False
-    between = text[share.end() : number.start()].strip(" \t")
-    of_share = value_of(share)
-    is_same = of_share is not None and of_share * 100 == value_of(number)
-    return is_same and between in ("=", "(", ",", "or", "或", "即")
-
-
-def _asks_another(
-    text: str,
-    asked: Asked,
-) -> bool:
-    """Whether a response begins with a question of its own, with a number that ours lacks."""
-    begun = SAYS["asked_first"].match(text)
-    if not begun or not begun["label"] or not asked.given:
-        return False
-    line = begun["line"].rstrip()
-    if not line.endswith("?"):
-        return False
-    numbers = [match for match in SAYS["number"].finditer(line) if match[0].isdigit()]
-    return not {*map(value_of, numbers)} <= asked.given
-
-
-def _interviews_itself(text: str) -> bool:
-    """Whether a response begins with a question without numbers, and goes on to others."""
-    questions = [*SAYS["own_question"].finditer(text)]
-    return len(questions) > 1 and not text[: questions[0].start()].strip()
-
-
-def _without_question(
-    text: str,
-    question: str,
-) -> str:
-    """Blank out the question that a response begins with, and its label."""
-    begun = SAYS["asked_first"].match(text)
-    if not begun or len(question.strip()) < _SHORT:
-        return text
+def _without_question(text: str, question: str) -> str:
+    """Blank out the question at the beginning, and cut a last line that begins to repeat a line."""
     asked = question.strip()
-    end = begun.start("line") + len(asked)
-    if not text.startswith(asked, begun.start("line")):
-        is_question = begun["line"].rstrip().endswith("?")
-        if not is_question or ratio(begun["line"], asked) < _SAME_QUESTION:
-            return text
-        end = begun.end("line")
-    return text[end:].rjust(len(text), "\t")
-
-
-def _without_repeat(
-    text: str,
-    question: str,
-) -> str:
-    """Blank out a last line that repeats an earlier one, or the question."""
-    last = text.rpartition("\n")[2]
-    written = f"\n{question}\n{text}"
-    after = written.find(f"\n{last}") + 1 + len(last)
-    is_more = written[after : after + 1].strip("\n")
-    if len(last) <= 3 or not is_more or not re.search(r"\w", last):
-        return text
-    kept = text.removesuffix(last)
-    return kept + ",".ljust(len(last), "\t")
+    if len(asked) >= _SHORT and -1 < text.find(asked) <= _SHORT:
+        text = text.partition(asked)[2].rjust(len(text), "\t")
+    kept, _, last = text.rpartition("\n")
+    written = f"\n{question}\n{kept}\n"
+    begins = len(last) > _LINE and f"\n{last}" in written
+    return kept if begins and f"\n{last}\n" not in written else text

@@ -1,20 +1,18 @@
 """Find the number that a normalised text settles on, by rules that are tried in order.
 
-An announced answer has priority: `####`, a box, "the answer is"; the last announcement wins.
-Without an announcement, the answer is a first line that is only a number, or the one number that the
-last sentence can mean: after a word of conclusion, as the result of the last calculation, or as the
-only number that the question does not give. If several could be it, or the text breaks off, no
-number is read.
+An announced answer decides: `####`, a box, "the answer is"; the last announcement wins. Without one,
+the last sentence with a number decides, if it gives one number that can be the answer: after a word
+of conclusion, as the result of the last calculation, or as the only number that the question does not
+give. If another number could be it, or the text breaks off, no number is read.
 """
 
 import re
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from fractions import Fraction
 from itertools import pairwise
 
-from hkcanto_metrics.number_closings import CLOSING_RULES, Closings
+from hkcanto_metrics.number_closings import Closings
 from hkcanto_metrics.number_text import Result, Span, values_of
 from hkcanto_metrics.numerals import SAYS
 
@@ -28,14 +26,19 @@ class Part(Closings):
 
     def result(self) -> Result | None:
         """Return the number that the first rule finds; without a value if several could be it."""
-        return self._announcement() or self._conclusion()
+        return self._announcement() or self._concluded(self._sentences)
 
     def is_cut_off(self) -> bool:
         """Return whether the text breaks off."""
         return self._breaks_off(self._sentences)
 
     def _announcement(self) -> Result | None:
-        """The last announced answer, if no conclusion after it takes its place."""
+        """The last announced answer, if no conclusion after it takes its place.
+
+        Examples:
+            答案係 17。等等，答案係 18。 → 18
+            答案：18⏎答案：20 → none
+        """
         announced = [*self._announced()]
         if not announced:
             return None
@@ -44,40 +47,14 @@ class Part(Closings):
         marks = {number.value for number in announced if number.kind == "marked"}
         is_equation = "=" in self._text[last.cue : last.start]
         is_step = is_equation or (last.kind == "marked" and len(marks) > 1)
-        is_step = is_step or self._is_given_and_goes_on(last)
         if self._is_replaced(last, is_step=is_step):
             return None
         for before in announced[-2:-1]:
-            if self._stand_side_by_side(before, last):
+            between = self._text[before.end : last.cue]
+            is_beside = re.fullmatch(r"\W{,30}\w{0,6}\W{,30}", between)
+            if is_beside and before.kind == last.kind and before.value != last.value:
                 return Result(None, before.start, last.end)
         return last
-
-    def _is_given_and_goes_on(self, announced: Result) -> bool:
-        """Whether a number of the question is announced, and its line goes on to others.
-
-        Examples:
-            (每組 200 人，3 組共幾多人？) #### 3 組，每組 200 人，所以共 600 人。 → 600
-        """
-        if announced.value not in self._asked.given:
-            return False
-        line = self._text.find("\n", announced.end)
-        end = line if line > 0 else self._end
-        later = values_of(self._between(announced.end, end))
-        return bool(later - {announced.value})
-
-    def _stand_side_by_side(
-        self,
-        first: Result,
-        second: Result,
-    ) -> bool:
-        """Whether two different numbers are announced alike, with nothing between them.
-
-        Examples:
-            答案：18⏎答案：20 → none
-        """
-        between = self._text[first.end : second.cue]
-        is_other = first.kind == second.kind and first.value != second.value
-        return is_other and bool(re.fullmatch(r"\W{,30}\w{0,6}\W{,30}", between))
 
     def _is_replaced(
         self,
@@ -91,7 +68,7 @@ class Part(Closings):
             #### 4 個人⏎#### 56 片⏎所以 14 片 → 14
         """
         for start, end in self._spans(announced.end, self._end):
-            if self._match("none_after_all", start, end):
+            if self._search("none_after_all", start, end):
                 return True
             concludes = self._search("conclusion", start, end)
             if is_step and (concludes or self._is_last_line(start, end)):
@@ -105,7 +82,6 @@ class Part(Closings):
         Examples:
             #### 18 蚊 → 18
             答案係 18。 → 18
-            The answer is 17. Sorry, the answer is 18. → 18
         """
         if line := self._first_line():
             yield line
@@ -143,19 +119,10 @@ class Part(Closings):
 
         Examples:
             18⏎解釋：9 × 2。 → 18
-            (How many eggs are left?) None. He ate them all. → 0
         """
         if not self._sentences:
             return None
         start, end = self._sentences[0]
-        if self._asked.is_count and self._match("none_at_all", start, end):
-            return Result(
-                Fraction(0),
-                start,
-                end,
-                kind="bare",
-                cue=start,
-            )
         number = self._begun(start, end)
         if not number or not self._match("line_end", number.end):
             return None
@@ -175,8 +142,7 @@ class Part(Closings):
         filled = self._past("filler", cue.end(), stop)
         filler = text[cue.end() : filled].strip()
         begun = self._begun(cue.end(), stop)
-        near = max(0, cue.start() - 6)
-        refers = self._search("reference", near, cue.start())
+        refers = self._follows("reference", cue.start(), 6)
         is_told = bool(cue.lastgroup or (filler and not refers))
         number = begun or self._settled(
             cue.end(),
@@ -221,7 +187,7 @@ class Part(Closings):
         end = below.start() if below else self._end
         if self._search("question", stop, end):
             return None
-        if number and self._fills_gap(number, least=3):
+        if number and self._repeats_question(number):
             return number
         below_it = self._spans(start, end)
         return self._concluded(below_it, is_told=True) or number
@@ -232,41 +198,30 @@ class Part(Closings):
         end: int,
     ) -> Result | None:
         """The number that a text begins with, if a clause ends after it."""
-        text = self._text
         start = self._past("filler", start, end)
         numbers = [*self._results(start, end)]
         if not numbers or self._search("conclusion", start, end):
             return None
         first = numbers[0]
-        has_equals = "=" in text[start : first.start]
-        is_sum = has_equals and self._match("number", start)
-        form = "line_end" if first.is_chinese else "clause"
+        has_equals = "=" in self._text[start : first.start]
+        is_sum = has_equals and bool(self._match("number", start))
+        form = "line_end" if first.is_word else "clause"
         clause = self._match(form, first.end, end)
         if not clause or not (first.start == start or is_sum):
             return None
-        if self._has_rival(numbers, clause.end()):
-            return None
-        if self._match("operand", first.end, end):
-            return None
-        is_joined = self._is_joined(numbers[:2], first)
-        return replace(first, value=None) if is_joined else first
+        beside = [n for n in numbers if n.start < clause.end()]
+        return None if self._is_rivalled(first, beside) else first
 
-    def _has_rival(
+    def _is_rivalled(
         self,
-        numbers: list[Result],
-        end: int,
+        first: Result,
+        beside: list[Result],
     ) -> bool:
-        """Whether the first of these numbers has another one beside it in its clause."""
-        is_given = numbers[0].value in self._asked.given
-        known = set() if is_given else self._asked.given
-        for number in numbers[1:]:
-            if not number.is_chinese and number.value not in known:
-                return number.start < end
-        return False
-
-    def _conclusion(self) -> Result | None:
-        """The result of the last sentences of the text."""
-        return self._concluded(self._sentences)
+        """Whether other numbers could be meant; those that the question gives give way to a new one."""
+        rivals = values_of(n for n in beside if not n.is_word) - {first.value}
+        if not self._is_given(first):
+            rivals -= self._asked.given
+        return bool(rivals) or self._is_joined(beside, first)
 
     def _concluded(
         self,
@@ -274,19 +229,18 @@ class Part(Closings):
         *,
         is_told: bool = False,
     ) -> Result | None:
-        """The result of the last sentences, apart from a remark or another case."""
+        """The result of the last sentence with a number, apart from a remark or another case."""
         body = self._before_remarks(sentences)
-        body = self._without_other_labels(body)
         if self._breaks_off(body):
             return None
         for start, end in sentences[len(body) :]:
             if self._search("mistake", start, end):
                 return None
         for start, end in body[: -_TALK - 1 : -1]:
-            if self._gives_up(start, end):
-                return None
             if self._is_aside(start, end):
                 continue
+            if self._gives_up(start, end):
+                return None
             if number := self._settled(start, end, is_told=is_told):
                 return number
             if self._match("work_ahead", start, end):
@@ -307,23 +261,22 @@ class Part(Closings):
 
 # All rules, in the order in which a response meets them.
 NUMBER_RULES: tuple[Callable[..., object], ...] = (
+    Part._is_unused,
     Part._is_in_other_unit,
-    Part._is_owed,
     Part._is_other_share,
-    Part._without_remainders,
     Part._first_line,
     Part._announced,
+    Part._announcement,
     Part._under_heading,
     Part._is_replaced,
-    Part._is_given_and_goes_on,
-    Part._stand_side_by_side,
     Part._before_remarks,
-    Part._without_other_labels,
     Part._breaks_off,
     Part._gives_up,
     Part._is_aside,
-    Part._is_contrary,
-    Part._before_restatement,
-    Part._main_end,
-    *CLOSING_RULES,
+    Part._settled,
+    Part._candidates,
+    Part._repeats_question,
+    Part._is_the_result,
+    Part._is_of_another,
+    Part._is_related,
 )

@@ -7,12 +7,11 @@ from fractions import Fraction
 from itertools import pairwise
 
 from hkcanto_metrics.number_questions import Asked
-from hkcanto_metrics.numerals import NUMERATORS, SAYS, group_text, value_of
+from hkcanto_metrics.numerals import SAYS, value_of
 
 Span = tuple[int, int]
 
 LINE = 60  # characters in which the left side of an equation is looked for
-NEAR = 20  # characters beside a number that the question may ask with
 _BEFORE = 24  # characters before a number that may show that it is no result
 _UNIT = 6  # characters of a unit
 _SHORT = 200  # characters: a shorter text without a last full stop is not cut off
@@ -26,7 +25,6 @@ class Result:
     value: Fraction | None
     start: int
     end: int
-    is_chinese: bool = False
     is_word: bool = False  # such as 一 in 一個
     kind: str = "last result"
     cue: int = 0  # where the words that announce it begin
@@ -35,11 +33,6 @@ class Result:
 def values_of(numbers: Iterable[Result]) -> set[Fraction | None]:
     """The values of numbers."""
     return {number.value for number in numbers}
-
-
-def valued(numbers: Iterable[Result]) -> list[Result]:
-    """The numbers that have a value."""
-    return [number for number in numbers if number.value is not None]
 
 
 class NumberText:
@@ -69,16 +62,7 @@ class NumberText:
                 self._start = span[0]
                 self._sentences.clear()
             self._sentences.append(span)
-        self._numbers = self._without_remainders([*self._results(self._start, end)])
-        beside = {
-            number.start
-            for start, stop in self._sentences[1:]
-            if self._is_aside(start, stop)
-            for number in self._between(start, stop)
-        }
-        self._valued = [
-            number for number in valued(self._numbers) if number.start not in beside
-        ]
+        self._numbers = [*self._results(self._start, end)]
 
     def _search(
         self,
@@ -96,6 +80,25 @@ class NumberText:
         stop = self._end if end is None else end
         return SAYS[form].match(self._text, start, stop)
 
+    def _past(
+        self,
+        form: str,
+        start: int,
+        end: int,
+    ) -> int:
+        """Where a sentence, or words that may come before a number, end."""
+        match = self._match(form, start, end)
+        return match.end() if match else end
+
+    def _follows(
+        self,
+        form: str,
+        place: int,
+        reach: int = LINE,
+    ) -> bool:
+        """Whether words of a form come before a place."""
+        return bool(self._search(form, max(self._start, place - reach), place))
+
     def _spans(
         self,
         start: int,
@@ -107,29 +110,6 @@ class NumberText:
             if sentence[0].strip(" \t\n#"):
                 spans.append(sentence.span())
         return spans
-
-    def _without_remainders(self, numbers: list[Result]) -> list[Result]:
-        """The numbers without the part of a division that the question does not ask for.
-
-        Examples:
-            (17 粒糖分俾 5 個人，每人幾多粒？) 17 ÷ 5 = 3 餘 2，所以每人 3 粒。 → 3
-        """
-        divisions = SAYS["remainder"].finditer(self._text, self._start, self._end)
-        for division in divisions:
-            quotient = Fraction(division["quotient"])
-            left = Fraction(division["left"])
-            if SAYS["asks_remainder"].search(self._asked.ending):
-                unasked = quotient
-            elif SAYS["asks_quotient"].search(self._asked.ending):
-                unasked = left
-            else:
-                unasked = left
-                numbers = [
-                    number for number in numbers if number.start != division.start()
-                ]
-            if quotient != left:
-                numbers = [number for number in numbers if number.value != unasked]
-        return numbers
 
     def _between(
         self,
@@ -148,81 +128,60 @@ class NumberText:
         for match in SAYS["number"].finditer(self._text, start, end):
             if value_of(match) is None or self._is_unused(match, end):
                 continue
-            is_chinese = not re.search("[0-9¼-¾⅐-⅞]", match[0])
-            is_word = is_chinese and len(match[0]) == 1
+            is_word = len(match[0]) == 1 and not re.match("[0-9¼-¾⅐-⅞]", match[0])
             if match["english"]:
                 is_word = not re.search("[ -]", match[0])
-            value = self._value(match, end)
-            yield Result(
-                value,
-                *match.span(),
-                is_chinese,
-                is_word,
-            )
+            yield Result(self._value(match), *match.span(), is_word)
 
     def _is_unused(
         self,
         match: re.Match[str],
         end: int,
     ) -> bool:
-        """Whether a number is part of an expression or a name, or is said to be wrong."""
-        near = max(0, match.start() - _BEFORE)
-        if self._search("ordinal", near, match.start()):
-            if not self._asked.is_ordinal:
-                return True
-        elif self._search("unused_before", near, match.start()):
-            return True
-        if self._match("unused_after", match.end(), end):
-            return True
-        return bool(self._match("assailed", match.end(), end))
+        """Whether a number is part of an expression or a name, or is said to be wrong.
 
-    def _value(
-        self,
-        match: re.Match[str],
-        end: int,
-    ) -> Fraction | None:
+        Examples:
+            答案係第 3。 → none
+            答案唔係 18。 → none
+        """
+        if self._follows("unused_before", match.start(), _BEFORE):
+            return True
+        if self._follows("ordinal", match.start(), _BEFORE):
+            return not SAYS["ordinal"].search(self._asked.before)
+        return bool(self._match("unused_after", match.end(), end))
+
+    def _value(self, match: re.Match[str]) -> Fraction | None:
         """The value of a number in its context; none in another unit, or as another share."""
-        near = max(0, match.start() - _BEFORE)
         value = value_of(match)
-        below = self._match("below_zero", match.end(), end)
-        is_other = self._is_other_share(match, near) or self._is_in_other_unit(match)
-        if value is None or is_other:
+        if (
+            value is None
+            or self._is_other_share(match)
+            or self._is_in_other_unit(match)
+        ):
             return None
+        scale = self._asked.scale
+        if scale and match[0].lower().endswith(scale[0]):
+            value /= scale[1]
+        below = self._match("below_zero", match.end())
         if below and below["freezing"]:
             return None  # 5 °F below freezing is 27 °F
-        return -abs(value) if below or self._is_owed(match) else value
+        return -abs(value) if below else value
 
     def _is_in_other_unit(self, match: re.Match[str]) -> bool:
         """Whether a number has another unit than the one asked for, or is one of two: 2 小時 5 分.
 
         Examples:
-            (How many kilograms?) You need 1500 g. In kilograms, 1.5. → 1.5
+            (How many kilograms?) You need 1500 g. So 1.5 kg. → 1.5
             (How many minutes?) It takes 2 hours and 30 minutes. → none
         """
-        near = max(0, match.start() - NEAR)
-        if self._search("compound_before", near, match.start()):
+        if self._follows("compound_before", match.start(), _BEFORE):
             return True
         if self._match("compound_after", match.end()):
             return True
-        units = self._asked.units
-        return bool(units and units.others.match(self._text, match.end()))
+        others = self._asked.other_units
+        return bool(others and others.match(self._text, match.end()))
 
-    def _is_owed(self, match: re.Match[str]) -> bool:
-        """Whether a number is of a case that the question calls negative, and has no sign.
-
-        Examples:
-            (What is the balance, negative if owed?) She owes $35. → -35
-        """
-        if not self._asked.is_signed:
-            return False
-        near = max(0, match.start() - LINE)
-        return bool(self._search("owed", near, match.start()))
-
-    def _is_other_share(
-        self,
-        match: re.Match[str],
-        near: int,
-    ) -> bool:
+    def _is_other_share(self, match: re.Match[str]) -> bool:
         """Whether a number is a percentage, and the question asks for something else.
 
         Examples:
@@ -231,22 +190,10 @@ class NumberText:
         """
         if match["tenths"]:  # 六成半 is 65 %, or 0.65
             return not self._asked.is_share
-        if not self._asked.is_count:
-            return False
-        is_fraction = group_text(match, NUMERATORS)
-        form = "share_before" if is_fraction else "percent_before"
-        before = self._search(form, near, match.start())
-        return bool(before or self._match("percent", match.end()))
-
-    def _past(
-        self,
-        form: str,
-        start: int,
-        end: int,
-    ) -> int:
-        """Where a sentence, or words that may come before a number, end."""
-        match = self._match(form, start, end)
-        return match.end() if match else end
+        if self._match("percent", match.end()):
+            return self._asked.is_count or self._asked.is_fraction
+        is_share = self._follows("share_before", match.start(), _BEFORE)
+        return is_share and self._asked.is_count
 
     def _in_brackets(
         self,
@@ -257,15 +204,6 @@ class NumberText:
         opened = self._text.rfind("(", begin, place)
         return opened > self._text.rfind(")", begin, place)
 
-    def _follows(
-        self,
-        form: str,
-        number: Result,
-    ) -> bool:
-        """Whether words of a form come before a number."""
-        near = max(0, number.start - LINE)
-        return bool(self._search(form, near, number.start))
-
     def _is_joined(
         self,
         numbers: list[Result],
@@ -273,11 +211,10 @@ class NumberText:
     ) -> bool:
         """Whether a number is one of two that are both meant, such as 18 或 20."""
         for first, second in pairwise(numbers):
-            values = {first.value, second.value}
-            if len(values) < 2 or number.value not in values:
-                continue
             between = self._text[first.end : second.start]
-            if SAYS["joined"].fullmatch(between):
+            if number.value not in (first.value, second.value):
+                continue
+            if first.value != second.value and SAYS["joined"].fullmatch(between):
                 return True
         return False
 
@@ -286,69 +223,22 @@ class NumberText:
         start: int,
         end: int,
     ) -> bool:
-        """Whether a sentence is only a remark, or supposes what the question does not.
+        """Whether a sentence is in brackets, a remark, a claim of others or another case.
 
         Examples:
             所以佢有 12 個。如果佢買多 5 個，就有 17 個。 → 12
         """
-        if self._is_bracketed(start, end):
-            return True
-        aside = self._search("aside", start, end)
-        if not aside:
-            return self._is_contrary(start, end)
-        if self._match("conclusion", self._past("filler", start, end)):
-            return False
-        if self._between(start, aside.start()):
-            return False
-        if not aside["supposing"]:
-            return not self._search("conclusion", aside.end(), end)
-        back = self._search("contrast", aside.end(), end)
-        if back and self._search("conclusion", back.end(), end):
-            return False  # 如果計埋星期日就 180 間，不過只問兩日，所以 140 間
-        comma = self._text.find(",", aside.end(), end)
-        supposed = values_of(self._between(aside.end(), comma))
-        return not (supposed and supposed <= self._asked.given)
-
-    def _is_bracketed(
-        self,
-        start: int,
-        end: int,
-    ) -> bool:
-        """Whether a whole sentence after another one is in brackets, and concludes nothing."""
         sentence = self._text[start:end].strip()
         is_closed = ")" in (sentence[-1:], self._text[end : end + 1])
-        if start <= self._start or sentence[:1] != "(" or not is_closed:
+        if sentence[:1] == "(" and is_closed:
+            return not self._search("conclusion", start, end)
+        aside = self._match("aside", start, end)
+        if not aside or self._search("conclusion", aside.end(), end):
             return False
-        return not self._search("conclusion", start, end)
-
-    def _is_contrary(
-        self,
-        start: int,
-        end: int,
-    ) -> bool:
-        """Whether a sentence is about a case with numbers that nothing before it has.
-
-        Examples:
-            (佢買 3 盒，每盒 4 個，共幾多個？) 佢有 12 個。要是買兩倍，就係 24 個同 48 個。 → 12
-        """
-        contrary = self._search("contrary", start, end)
-        is_asked = SAYS["contrary"].search(self._asked.ending)
-        if not contrary or is_asked or self._text[start - 1 : start] == ";":
-            return False
-        values = values_of(self._between(start, end))
-        earlier = values_of(self._between(self._start, start))
-        if not earlier:
-            return False
-        if contrary["had"]:
-            return not values <= self._asked.given | earlier
-        different = self._search("different", start, end)
-        if different:
-            is_supposed = different[0] not in self._asked.text
-        else:
-            is_concluded = bool(self._search("conclusion", self._start, start))
-            is_mild = bool(contrary["mild"]) and not is_concluded
-            is_supposed = len(values) > 1 and not is_mild
-        return is_supposed and not values & (self._asked.given | earlier)
+        comma = self._text.find(",", aside.end(), end)
+        supposed = values_of(self._between(aside.end(), comma))
+        is_given = bool(supposed) and supposed <= self._asked.given
+        return not (aside["supposing"] and is_given)
 
     def _is_last_line(
         self,
@@ -361,15 +251,20 @@ class NumberText:
         line = SAYS["last_line"].fullmatch(self._text, begin, stop)
         return bool(line) and not self._text[stop:].strip()
 
-    def _recurs(self, number: Result) -> bool:
-        """Whether a later calculation or sentence has a number again."""
+    def _recurs(
+        self,
+        number: Result,
+        end: int,
+    ) -> bool:
+        """Whether a number is written again before a position."""
         written = re.escape(self._text[number.start : number.end])
         again = re.compile(rf"(?<![0-9.]){written}(?![0-9]|\.[0-9])")
-        return bool(again.search(self._text, number.end, self._end))
+        return bool(again.search(self._text, number.end, end))
 
     def _is_calculated(self, number: Result) -> bool:
         """Whether a number is a calculation's result, not the right side of an equation."""
-        return self._follows("equals", number) and not self._follows("unknown", number)
+        before = number.start
+        return self._follows("equals", before) and not self._follows("unknown", before)
 
     def _breaks_off(self, sentences: list[Span]) -> bool:
         """Whether the text ends within the last sentence, unlike those before it.
@@ -377,28 +272,21 @@ class NumberText:
         Examples:
             總數係 12 個，再減 3 個，就係 → none
         """
-        start, end = (self._end, self._end)
-        if sentences:
-            start, end = sentences[-1]
+        start, end = sentences[-1] if sentences else (self._end, self._end)
         written = self._text[start:end].rstrip()
-        if self._text[end:].strip():
-            return False
         last_sign = written[-1:]
         if not last_sign.isalnum() and last_sign not in _UNFINISHED:
             return False
-        rest = _UNFINISHED
-        for number in self._results(start, end):
-            rest = self._text[number.end : end].strip()
-        if "," in rest or SAYS["dangling"].search(written):
-            return True
-        if end - self._start <= _SHORT:
+        if self._text[end:].strip():
             return False
-        if len(sentences) == 1:
-            return len(rest) > _SHORT
-        if len(rest) > _UNIT:
+        numbers = [*self._results(start, end)]
+        rest = self._text[numbers[-1].end : end].strip() if numbers else _UNFINISHED
+        if numbers and ("," in rest or SAYS["dangling"].search(written)):
             return True
         is_line = self._text[start - 1 : start] in ("", "\n")
-        return not (is_line or SAYS["conclusion"].search(written))
+        is_whole = is_line or bool(SAYS["conclusion"].search(written))
+        is_long = end - self._start > _SHORT
+        return is_long and (len(rest) > _UNIT or not is_whole)
 
     def _gives_up(
         self,
@@ -411,5 +299,4 @@ class NumberText:
             佢買咗 12 個。題目資料不足，計唔到。 → none
         """
         is_question = self._search("question", start, end)
-        refuses = self._search("refusal", start, end)
-        return bool(is_question or refuses)
+        return bool(is_question or self._search("refusal", start, end))

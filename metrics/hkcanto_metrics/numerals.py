@@ -12,7 +12,7 @@ from hkcanto_metrics.script import TO_HALF_WIDTH, fold_script
 
 _LONGEST = 40  # characters in a number
 # Full-width signs; Chinese characters are folded to Simplified script.
-_SIGNS = TO_HALF_WIDTH | str.maketrans("−–≈〇", "--=零")
+_SIGNS = TO_HALF_WIDTH | str.maketrans("−–〇", "--零")
 _DIGITS: dict[int, int | str] = {ord("廿"): "2十", ord("卅"): "3十"}
 _DIGITS |= str.maketrans("零一二三四五六七八九两点", "01234567892.")
 _UNITS = {
@@ -65,7 +65,7 @@ def _tidy(match: re.Match[str]) -> str:
     elif match["times"]:
         kept = "×"
     elif match["equal"]:
-        kept = "="
+        kept = "≈"
     elif match["list"]:
         kept = match["list"].replace("*", "\t")
     return kept.ljust(len(match[0]), "\t")
