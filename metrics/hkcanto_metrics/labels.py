@@ -66,16 +66,20 @@ _NEGATION = re.compile(
 )
 # What is no statement: how it seems, what it would be, what others say, what is ruled out.
 _HEDGED = re.compile(
-    r"\b(?:may|might|could|(?<!I )would|seem(?:s|ed)?|looks?|sounds?|at first|first thought"
+    r"\b(?:may|might|could|(?<!I )would|seem(?:s|ed)?|looks?|sounds?|at first|first thought|literally"
     r"|nothing to do|inclined|some|many|although|though|while|despite|rather than"
     r"|(?:is|are|ruled) out|irrelevant|possibl[ey])\b|(?:not|n['’]t) apply"
-    r"|似乎|好似|睇落|乍|初|开头|一开始|有人|好多人|可能|虽然?|无关|没有任何关系|关.*事|排除"
+    r"|似乎|好似|睇落|乍|字面|表面|初|开头|一开始|有人|好多人|可能|虽然?|无关|没有任何关系|关.*事|排除"
 )
 # A question, another case, a part of the text, the label that is not named.
 _OPEN = re.compile(
     r"\?\Z|如果|倘若|假如|前半|后半|一方面|另外"
     r"|\b(?:if|(?:first|second|latter) (?:half|part)|other one)\b",
     re.IGNORECASE,
+)
+# Another's words, unless they are only a label.
+_QUOTED = re.compile(
+    rf'(?:「|“|(?<!\w)")(?!\s*{_CODE_PATTERN}\s*[」”"])[^「」“”"\n]*[」”"]'
 )
 _PROBABILITY = re.compile(rf"{_CODE_PATTERN}\W{{1,4}}[\d.]+\s*(?:%|\Z|[\n,;])")
 _CLAUSE = re.compile(r"[,;:]|\bbut\b|但[系是]?|不过")
@@ -94,10 +98,10 @@ _CONCLUDES = re.compile(
 _FIELD = re.compile(
     r"(?:\A|[\n{])[^\w\n]{,9}(?:[a-z]+ )?(?:label|sentiment|category|class(?:ification)?|answer|verdict"
     r"|stance|topic|polarity|relation(?:ship)?|result|标签|类[别型]|[分归]类|情[感绪]\w{,3}|立场|判[断定]"
-    r"|结果|态度|倾向|关系)(?:结果|标签)?[^\w\n:=]{,5}[:=]"
-    rf"|\A\W*{_CODE_PATTERN}\W*(?:{_CODE_PATTERN}\W*)?\Z",
+    r"|结果|态度|倾向|关系|结论|conclusion)(?:结果|标签)?[^\w\n:=]{,5}[:=](?=[^\n]*\w)",
     re.IGNORECASE,
 )
+_BARE = re.compile(rf"\W*{_CODE_PATTERN}\W*(?:{_CODE_PATTERN}\W*)?")
 # The same label in English and Chinese, for a response in the other language than the labels.
 _TRANSLATIONS = [
     ["positive", "正面", "積極"],
@@ -167,7 +171,8 @@ def _read(
 ) -> LabelReading:
     names = [*labels]
     shown = tuple((name, *words) for name, words in labels.items())
-    coded = _without_lists(_coder(shown)(answer), len(names))
+    coded = _coder(shown)(answer)
+    coded = _without_lists(_QUOTED.sub(" (quoted) ", coded), len(names))
     if len(names) == 2:
         coded = _without_denials(coded)
     named = _named_labels(coded)
@@ -197,6 +202,11 @@ class _Statement:
     concludes: bool
     takes_back: bool
 
+    @property
+    def is_unknown(self) -> bool:
+        """Whether it announces an answer, and none of the labels: "Label: joyful"."""
+        return self.is_answer and not self.labels
+
 
 def _statement(sentence: str) -> _Statement:
     clauses = _CLAUSE.split(sentence)
@@ -204,10 +214,11 @@ def _statement(sentence: str) -> _Statement:
     if _OPEN.search(sentence):
         firm = []
     labels = set().union(*map(_named_labels, firm))
+    *_, last = [0, *(code.start() for code in re.finditer(_CODE_PATTERN, sentence))]
     return _Statement(
         labels=labels,
-        is_answer=bool(_FIELD.search(sentence)),
-        concludes=bool(_CONCLUDES.search(sentence)),
+        is_answer=bool(_FIELD.search(sentence) or _BARE.fullmatch(sentence)),
+        concludes=bool(_CONCLUDES.search(sentence, 0, last)),
         takes_back=bool(_TAKEN_BACK.search(sentence)),
     )
 
@@ -215,14 +226,17 @@ def _statement(sentence: str) -> _Statement:
 def _settled(stated: Iterable[_Statement]) -> int | None:
     """Return the label that the last conclusion or answer gives, or else the last sentence.
 
-    Two answers with different labels give none, unless a conclusion follows.
+    Two answers with different labels give none, unless a conclusion follows. So does an answer
+    that is none of the labels.
     """
     answers: set[int] = set()
     last: set[int] = set()
+    is_unknown = False
     for statement in stated:
         if statement.takes_back:
             answers.clear()
             last.clear()
+        is_unknown |= statement.is_unknown
         if not statement.labels:
             continue
         if statement.concludes:
@@ -231,7 +245,9 @@ def _settled(stated: Iterable[_Statement]) -> int | None:
             answers.update(statement.labels)
         else:
             last = {*statement.labels}
-    decisive = answers or last
+    decisive = answers
+    if not (answers or is_unknown):
+        decisive = last
     return decisive.pop() if len(decisive) == 1 else None
 
 

@@ -174,3 +174,21 @@ def test_no_case_is_read_wrong() -> None:
         assert label in (case["label"], None), case
         counts[label == case["label"]] += 1
     assert counts[True] >= counts.total() * 0.74
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("中性。\n\n例如：\n「第一次嚟就鍾意」→ 正面", "Neutral"),
+        ("他說「這真是正面教材」，其實是在抱怨。\n\n負面", "Negative"),
+        ("結論：負面。「好到冇朋友」就係正面，所以要睇前文。", "Negative"),
+        ("字面上係正面，其實係反話，所以係負面。", "Negative"),
+        ("開頭係負面，後尾好返。\n\n判斷：幾好", None),
+        ("It says something positive.\nLabel: joyful", None),
+    ],
+)
+def test_an_announced_label_comes_before_examples_and_quotations(
+    text: str, label: str | None
+) -> None:
+    labels = {"Positive": ["正面"], "Negative": ["負面"], "Neutral": ["中性"]}
+    assert read_label(text, labels).label == label
