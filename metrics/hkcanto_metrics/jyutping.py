@@ -246,7 +246,6 @@ _LINE_BREAK = re.compile(r"<br ?/?>")
 _EXPLANATION = re.compile(
     rf"(?:->|[→=—–]|\s-\s|\bmean(?:s|ing)\b|[{HAN}]{{2,}})(?![^\n]*?[a-z][1-6])|<|\"[,:]"
 )
-_END = re.compile(r"\Z")
 _LIST_MARK = re.compile(r"\A\s*(?:[-*•|]\s|\||\d\d?[.)、]\s?)")
 _HAN_CHARACTER = re.compile(f"[{HAN}]")
 _NOTE = re.compile(
@@ -373,14 +372,11 @@ def _reading(
     is_labelled = re.search("[a-z:或]|[全整成]句", before) is not None
     is_labelled |= _SETTLED.match(before) is not None
     label = before if is_labelled else heading
-    prose = _PROSE.search(rest)
-    ends = (prose, _EXPLANATION.search(rest), _END.search(rest))
-    reading = rest[: min(match.start() for match in ends if match)]
+    unexplained = _EXPLANATION.split(rest, maxsplit=1)[0]
+    reading = _PROSE.split(unexplained, maxsplit=1)[0]
     tokens = _TOKEN.findall(reading)
-    role = _role(label, before, tokens)
-    if _ALTERNATIVES.search(reading):
-        role = "part"
-    if prose is not None and len(tokens) < _FEWEST_BEFORE_PROSE:
+    role = "part" if _ALTERNATIVES.search(reading) else _role(label, before, tokens)
+    if reading != unexplained and len(tokens) < _FEWEST_BEFORE_PROSE:
         role = role or "note"
     return _Reading(
         tokens,

@@ -313,14 +313,12 @@ class PieceKinds:
         share: float,
     ) -> bool:
         """Whether a piece speaks of translating, or announces what follows."""
-        is_long = piece.size >= COMPLETE * self.original.size and not self.is_short
-        if self._is_about(piece) and (share >= COMPLETE or not is_long):
-            return True
-        announces = piece.text.rstrip("*").endswith(COLONS) and "colon" in self.kinds
-        announces = announces and self.n_lines == 1
-        return (
-            announces and not is_long and not after.startswith(("「", "『", "“", '"'))
-        )
+        is_long = piece.size >= COMPLETE * self.original.size
+        if is_long and share < COMPLETE and not self.is_short:
+            return False
+        is_led = piece.text.rstrip("*").endswith(COLONS) and self.n_lines == 1
+        is_led = is_led and not after.startswith(("「", "『", "“", '"'))
+        return self._is_about(piece) or (is_led and "colon" in self.kinds)
 
     def _is_gloss(
         self,
@@ -328,30 +326,17 @@ class PieceKinds:
         share: float,
         known: str,
     ) -> bool:
-        """Whether a piece explains words."""
-        if "colon" in self.kinds and self._is_entry(piece, known):
-            return True
-        if share < SHORT:
-            return False
-        quoted = QUOTED.findall(piece.folded) if "quotes" in self.kinds else []
-        return any(
-            word in known or (word[1:] and word in self.source) for word in quoted
-        )
-
-    def _is_entry(
-        self,
-        piece: Piece,
-        known: str,
-    ) -> bool:
-        """Whether a piece has a word of the source or the translation, and what it means."""
-        if len(_PAIRED.findall(piece.text)) > 1:
-            return True
+        """Whether a piece explains words of the source or of the translation."""
+        texts = f"{self.original.folded} {known}".lower()
         entry = PATTERNS["entry"].match(piece.folded)
         word = entry[1].strip().lower() if entry else ""
-        is_word = len(word) < COMPLETE * len(self.source)
-        return (
-            is_word and word != "" and word in f"{self.original.folded} {known}".lower()
-        )
+        is_entry = 0 < len(word) < COMPLETE * len(self.source) and word in texts
+        is_entry = is_entry or len(_PAIRED.findall(piece.text)) > 1
+        quoted: list[str] = []
+        if share >= SHORT and "quotes" in self.kinds:
+            quoted = QUOTED.findall(piece.folded.lower())
+        has_word = any(word[1:] and word in texts for word in quoted)
+        return has_word or (is_entry and "colon" in self.kinds)
 
     def _is_foreign(self, piece: Part) -> bool:
         """Whether a piece is in another script than the one asked for."""

@@ -28,6 +28,7 @@ from hkcanto_metrics.translation_kinds import (
     LINES_READ,
     PATTERNS,
     QUOTE_MARK,
+    QUOTED,
     REMARK,
     SHORT,
     SUMMARY,
@@ -112,7 +113,7 @@ class TranslationReader(PieceReader):
         if size < SUMMARY * self.original.size:
             return Translation(text, ambiguous=self._is_doubtful(text))
         runs = [run for block in blocks for run in self._runs(block)]
-        best = max(self._candidates(runs), key=self._rank)
+        best = max(runs, key=self._rank)
         kept = best.whole.text
         is_ambiguous = any(self._is_rival(run, best) for run in runs)
         is_ambiguous |= best.heading in ASIDES
@@ -142,9 +143,15 @@ class TranslationReader(PieceReader):
     def _is_doubtful(self, text: str) -> bool:
         """Whether a text speaks to the user, of translating, or of two translations."""
         opening = fold_script(text[:HEAD])
-        if "about" in self.kinds and PATTERNS["about"].search(opening):
+        if "about" in self.kinds and PATTERNS["speaks"].search(opening):
             return True
-        if "quotes" in self.kinds and PATTERNS["alternatives"].search(opening):
+        if PATTERNS["alternatives"].search(opening):
+            return True
+        least = HALF * self.original.size
+        quoted = QUOTED.findall(text) if "quotes" in self.kinds else []
+        if any(
+            len(words) + 5 < len(text) and Part(words).size >= least for words in quoted
+        ):
             return True
         if self.chinese is False and HAN_CHARACTER.search(text):
             return True
@@ -163,25 +170,14 @@ class TranslationReader(PieceReader):
             return "romanisation"
         if kinds == {"mark"} and self.original.units:
             return "marks"
-        is_announced = bool(pieces) and pieces[-1].text.rstrip("* ").endswith(COLONS)
-        return (
-            "preamble" if is_announced and not blocks and "colon" in self.kinds else ""
-        )
+        if blocks or not pieces or "colon" not in self.kinds:
+            return ""
+        return "preamble" if pieces[-1].text.rstrip("* ").endswith(COLONS) else ""
 
     def _has_too_much(self, block: _Block) -> bool:
         """Whether a text has more lines than the source, and is much longer."""
         is_long = block.whole.size > _TOO_MUCH * self.original.size
         return is_long and len(block.pieces) > self.n_lines
-
-    def _candidates(self, runs: Sequence[_Block]) -> Iterator[_Block]:
-        """The texts up to the first one that is surely a translation, and later corrections of it."""
-        is_settled = False
-        for run in runs:
-            if run.heading == "final" or not is_settled:
-                yield run
-            is_text = run.kind == "text" and run.heading not in ASIDES
-            is_long = run.whole.size >= COMPLETE * self.original.size
-            is_settled |= is_text and is_long and run.whole.language in self.asked
 
     def _is_rival(
         self,
@@ -189,20 +185,18 @@ class TranslationReader(PieceReader):
         best: _Block,
     ) -> bool:
         """Whether another text could be the translation, too."""
+        whole = run.whole
         if run is best or best.heading == "final" or run.kind != "text":
             return False
-        if (
-            run.heading == "quoted" != best.heading
-            or run.whole.chinese != best.whole.chinese
-        ):
+        if run.heading == "quoted" != best.heading or run.heading in ASIDES - {
+            "option"
+        }:
             return False
-        if run.heading in ASIDES - {"option"} or run.pieces[0].text.startswith(REMARK):
+        if whole.size < HALF * self.original.size or whole.text.startswith(REMARK):
             return False
-        if run.whole.size < HALF * self.original.size or run.whole.is_repeated_in(
-            best.whole
-        ):
+        if whole.chinese != best.whole.chinese or whole.is_repeated_in(best.whole):
             return False
-        return self._language_rank(run) >= self._language_rank(best)
+        return self._language_rank(run) > 0
 
     def _blocks(self, pieces: Sequence[Piece]) -> Iterator[_Block]:
         """The texts that may be the translation, each under its heading."""
@@ -235,22 +229,21 @@ class TranslationReader(PieceReader):
         """The runs of the fewest pieces that say as much as the source, one after the other."""
         if not self._has_too_much(block):
             return [block]
-        runs = []
-        run = _Block(block.heading, block.kind)
+        runs: list[_Block] = []
+        pieces: list[Piece] = []
         for piece in block.pieces:
-            if self._is_complete(run):
-                runs.append(run)
-                run = _Block(block.heading, block.kind)
-            run.pieces.append(piece)
-        return [*runs, run]
+            if self._is_complete(pieces):
+                runs.append(_Block(block.heading, block.kind, pieces))
+                pieces = []
+            pieces.append(piece)
+        return [*runs, _Block(block.heading, block.kind, pieces)]
 
-    def _is_complete(self, run: _Block) -> bool:
-        """Whether a run says as much as the source."""
-        if not run.pieces or run.pieces[-1].text.endswith(COLONS):
+    def _is_complete(self, pieces: Sequence[Piece]) -> bool:
+        """Whether pieces say as much as the source."""
+        if not pieces or pieces[-1].text.endswith(COLONS):
             return False
-        least = FULL if self.n_lines > len(run.pieces) else ENOUGH
-        size = sum(piece.size for piece in run.pieces)
-        return size >= least * self.original.size
+        least = FULL if self.n_lines > len(pieces) else ENOUGH
+        return sum(piece.size for piece in pieces) >= least * self.original.size
 
     def _rank(self, run: _Block) -> tuple[float, ...]:
         """How likely a run is the translation; the earliest of equal ones is."""
@@ -262,16 +255,17 @@ class TranslationReader(PieceReader):
             run.heading not in ASIDES,
             run.kind != "copy" and size >= HALF,
             self._language_rank(run) if size >= HALF and is_related else 0,
-            not run.pieces[0].text.startswith(REMARK),
+            run.heading == "final",
+            not run.whole.text.startswith(REMARK),
             min(size, COMPLETE) if is_related else 0.0,
         )
 
     def _language_rank(self, run: _Block) -> int:
-        """2 for a text that is named as a translation and is in the language asked for, or 1 or 0."""
+        """2 for a text in the language asked for, 1 for one that may be, 0 for another."""
         language = run.whole.language
-        if self.asked and language not in (None, *self.asked):
-            return 0
-        return 2 if run.heading in ("final", "named") and language in self.asked else 1
+        if not self.asked or language is None:
+            return 1
+        return 2 if language in self.asked else 0
 
     def _trimmed(self, text: str) -> str:
         """A translation without the marks of a list, brackets or a stop before it."""
@@ -304,9 +298,7 @@ class TranslationReader(PieceReader):
         for piece in pieces[:first]:
             names.add("label" if label_length(piece.text) else "preamble")
         for piece in pieces[last + 1 :]:
-            if piece.text.startswith("```"):
-                names.add("code fence")
-            elif piece.kind != "mark" and piece.heading != "label":
+            if piece.kind != "mark" and piece.heading != "label":
                 names.add(_name_after(piece, best.whole))
         return names
 

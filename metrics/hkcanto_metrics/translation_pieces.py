@@ -21,8 +21,6 @@ from hkcanto_metrics.translation_kinds import (
     HEADINGS,
     OPENING,
     PATTERNS,
-    QUOTED,
-    REMARK,
     TABLE,
     WHOLE,
     Part,
@@ -76,54 +74,25 @@ class PieceReader(PieceKinds):
             gap += "\n" if line[-1:].isspace() else ""
 
     def _segments(self, line: str) -> list[tuple[str, str]]:
-        """The parts of a line, each with its heading if it is one: cells, quotations, or the line."""
+        """The parts of a line, each with its heading if it is one: cells, a copy, or the line."""
         if "table" in self.kinds and TABLE.fullmatch(line):
             return [
                 (self._cell_role(cell.strip()), cell.strip())
                 for cell in line.split("|")
             ]
-        segments: list[tuple[str, str]] = []
-        for text in self._around_copy(line):
-            segments += self._quotations(text) or [("", text)]
-        return segments
+        return [("", text) for text in self._around_copy(line)]
 
     def _cell_role(self, cell: str) -> str:
         """The kind of a cell of a table: a word is an entry of a glossary."""
         is_word = Part(cell).size < HALF * self.original.size
         return "entry" if is_word and not self._heading(cell) else ""
 
-    def _quotations(self, line: str) -> list[tuple[str, str]]:
-        """The translations that a line quotes, and what it says about them."""
-        if "quotes" not in self.kinds or self.source in line or line.startswith(REMARK):
-            return []
-        parts = QUOTED.split(line)
-        outside = Part(" ".join(parts[::2]))
-        if not self._is_about(outside) and not self._is_foreign(outside):
-            return []
-        if not any(self._may_be_all(Part(text)) for text in parts[1::2]):
-            return []
-        segments = []
-        for number, text in enumerate(parts):
-            if number % 2:
-                role = "" if self._may_be_all(Part(text)) else "notes"
-            else:
-                # Words after a quotation do not belong to it.
-                heading = self._heading(text.strip(":：,，。 ") + ":")
-                role = heading[0] if heading else ("option" if number else "quoted")
-            segments.append((role, text.strip()))
-        return segments
-
-    def _may_be_all(self, part: Part) -> bool:
-        """Whether a text is as long as the source and in the script asked for."""
-        is_long = part.size >= COMPLETE * self.original.size
-        return is_long and not self._is_foreign(part)
-
     def _around_copy(self, line: str) -> list[str]:
         """A copy of the source and the text around it, or the line."""
         before, copy, after = line.partition(self.source)
         if not copy:
             return [line]
-        pair = PATTERNS["pair"].match(after)
+        pair = PATTERNS["pair"].match(fold_script(after))
         others = Part(before + after)
         if pair and others.units and "arrow" in self.kinds:
             return [before.rstrip(" 「『“\"'*"), copy, "→" + after[pair.end() :]]

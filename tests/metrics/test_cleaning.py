@@ -133,10 +133,7 @@ TRANSLATIONS = {
 AROUND = {
     "Sure! Here is the translation you asked for:\n\n{}": {"preamble"},
     "好的，以下是翻譯：\n\n{}": {"preamble"},
-    "Here is the Cantonese translation:\n```\n{}\n```\nI hope this helps!": {
-        "code fence",
-        "notes",
-    },
+    "Here is the Cantonese translation:\n```\n{}\n```\nI hope this helps!": {"notes"},
     "{}\n\n**Explanation:**\n\n* **貓** (maau1) is a cat": {"notes"},
     "{}\n\nNote: 床 is a bed.": {"notes"},
     "{}\n\n（註：貓即係寵物。）": {"notes"},
