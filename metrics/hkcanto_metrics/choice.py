@@ -242,6 +242,8 @@ def _parts(
     ]
     starts = [0, *(cut.start() for cut in cuts[1:] if cut), len(text)]
     for cut, (start, end) in zip(cuts[:_MOST_PARTS], pairwise(starts), strict=False):
+        if start and cut and cut["aside"]:
+            return
         if (
             cut
             and cut["question"]
@@ -269,9 +271,6 @@ def _is_other_question(
 ) -> bool:
     """Whether a part repeats a question, or begins with one, whose options are not ours."""
     items: list[tuple[str, str]] = _ITEM.findall(text, start, end)
-    is_first = len(_ITEM.findall(text, 0, end)) == len(shown.texts) + 1
-    if is_first and items and not items[-1][1]:
-        items.pop()  # the answer, below its options
     same = [
         text.lower().startswith(shown.texts.get(letter, text)[:8])
         for letter, text in items

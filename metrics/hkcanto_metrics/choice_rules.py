@@ -119,25 +119,43 @@ def last_line(view: Statements) -> Decision | None:
         初步判斷係 B。再睇面積，C 先細。⏎⏎選項C正確。 → C
         排除 A、B，剩下 C 同 D。C 細啲。⏎⏎因此，選項 C 是正確的。 → C
     """
+    here = _closing_line(view)
+    if not here:
+        return None
+    last, lead = here[-1], view.text[view.line_start(here[0]) : here[0].start]
+    if not _is_conclusion(view, here, lead):
+        return None
+    if lead.strip(AROUND) and _is_repeated(view, last, lead):
+        return unread("several")
+    return Decision(last.letters, "last line", last)
+
+
+def _closing_line(view: Statements) -> list[Mention]:
+    """The mentions of one option in the last line that has any, if it closes the response."""
     last = view.mentions[-1]
     start = view.line_start(last)
     here = [mention for mention in view.mentions if mention.end > start]
     if not (start and last.lettered) or letters_of(here) != last.letters:
-        return None
-    if last.stance < NAMED or len(view.text) - last.end > _CLOSING:
-        return None
-    if SAYS["dangling"].match(view.text, last.end):
-        return None
-    lead = view.text[start : here[0].start]
+        return []
+    is_end = len(view.text) - last.end <= _CLOSING
+    if last.stance < NAMED or SAYS["dangling"].match(view.text, last.end):
+        return []
+    return here if is_end else []
+
+
+def _is_conclusion(
+    view: Statements,
+    here: list[Mention],
+    lead: str,
+) -> bool:
+    """Whether the last line concludes: it is bare, a verdict, or short and decides."""
+    last = here[-1]
     if _is_bare_line(view, here, lead):
-        is_line = not (view.continues_list(last) or _is_walk(view, last))
-    elif last.stance == AFFIRMED:
-        is_line = _is_verdict(view, last) or _is_told(view, last, start)
-    else:
-        is_line = last.stance >= CONCLUDED and len(view.text) - start < _SHORT
-    if is_line and lead.strip(AROUND) and _is_repeated(view, last, lead):
-        return unread("several")
-    return Decision(last.letters, "last line", last) if is_line else None
+        return not (view.continues_list(last) or _is_walk(view, last))
+    is_short = len(view.text) - view.line_start(last) < _SHORT
+    if last.stance == AFFIRMED:
+        return _is_verdict(view, last) or (is_short and _is_told(view, last))
+    return last.stance >= CONCLUDED and is_short
 
 
 def _is_bare_line(
@@ -185,15 +203,10 @@ def _is_verdict(view: Statements, last: Mention) -> bool:
     return all(other.letters == last.letters for other in others)
 
 
-def _is_told(
-    view: Statements,
-    last: Mention,
-    start: int,
-) -> bool:
-    """Whether a short line ends with an option, and not after a label or in a remark."""
+def _is_told(view: Statements, last: Mention) -> bool:
+    """Whether a line ends with an option, and not after a label or in a remark."""
     words = view.words_around(last)
-    is_end = view.ends_line(last) and len(view.text) - start < _SHORT
-    return is_end and not words.is_remark and words.sign_before != ":"
+    return view.ends_line(last) and not words.is_remark and words.sign_before != ":"
 
 
 def otherwise_announced(view: Statements) -> Decision | None:

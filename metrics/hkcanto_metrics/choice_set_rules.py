@@ -140,15 +140,10 @@ def _is_item_above(
 def _has_property_asked(view: Statements, rest: str) -> bool:
     """Whether the words after an enumeration repeat the question's property."""
     said = SAYS["described"].match(rest)
-    if not said or _asks_for_others(view):
+    if not said or view.shown.denied:
         return False
     head = [*SAYS["words"].finditer(said["property"].lower())][-1:]
     return any((word[1] or word[0]) in view.shown.words for word in head)
-
-
-def _asks_for_others(view: Statements) -> bool:
-    """Whether the question asks for options that are not so."""
-    return bool(view.shown.denied or SAYS["asks_negatively"].search(view.shown.asked))
 
 
 def only_a_list(view: Statements) -> Decision | None:
@@ -195,17 +190,25 @@ def stated_set(view: Statements) -> Decision | None:
     last = firmest(view, decisions)
     begin = next(m for m in [*decisions, last] if m.sentence == last.sentence)
     letters, end = _joined_to(view, begin)
-    later = [mention for mention in view.mentions if mention.start > end]
-    if any(_contradicts(mention, letters) for mention in later):
+    if _is_unsettled(view, last, letters, end):
         return unread("undecided")
-    if SAYS["corrects"].search(view.text, last.end):
-        return unread("undecided")
+    is_some = letters < view.shown.texts.keys()
+    is_certain = last.stance == CHOSEN or (is_some and _is_complete(view, letters))
+    return Decision(letters, "stated") if is_certain else unread("undecided")
+
+
+def _is_unsettled(
+    view: Statements,
+    last: Mention,
+    letters: frozenset[str],
+    end: int,
+) -> bool:
+    """Whether an enumeration goes on with what is not read, or is contradicted below."""
     if SAYS["goes_on"].match(view.text, end):
-        return unread("undecided")
-    is_all = letters >= view.shown.texts.keys()
-    if last.stance < CHOSEN and (is_all or not _is_complete(view, letters)):
-        return unread("undecided")
-    return Decision(letters, "stated")
+        return True
+    later = [mention for mention in view.mentions if mention.start > end]
+    is_contradicted = any(_contradicts(mention, letters) for mention in later)
+    return is_contradicted or bool(SAYS["corrects"].search(view.text, last.end))
 
 
 def _joined_to(view: Statements, begin: Mention) -> tuple[frozenset[str], int]:
@@ -286,25 +289,33 @@ def judged_each(view: Statements) -> Decision | None:
         A 啱，B 錯，C 啱，D 錯。 → AC
         A、C 同 D 都係大島，B 唔係。 → ACD
     """
+    stances, every = _last_stances(view), view.shown.texts.keys()
+    best = max(stances.values(), default=REFUTED)
+    right = frozenset(letter for letter in stances if stances[letter] == best)
+    is_each = stances.keys() >= every
+    if best == NAMED:
+        is_read = is_each and _are_together(view, right)
+    else:
+        is_read = best == AFFIRMED and (is_each or len(right) > 1)
+    if view.shown.denied or not {*stances.values()} <= {best, REFUTED}:
+        return None
+    is_read = is_read and right < every and view.is_finished
+    return Decision(right, "judged") if is_read else None
+
+
+def _are_together(view: Statements, letters: frozenset[str]) -> bool:
+    """Whether one enumeration names these options."""
+    return any(mention.letters == letters for mention in view.with_stance(NAMED))
+
+
+def _last_stances(view: Statements) -> dict[str, int]:
+    """The last stance towards each option; a mere mention changes none."""
     last: dict[str, int] = {}
     for mention in view.mentions:
         for letter in mention.letters if mention.stance else ():
             if letter not in last or mention.stance != NAMED:
                 last[letter] = mention.stance
-    stances = {*last.values()}
-    best = max(stances, default=REFUTED)
-    right = frozenset(letter for letter in last if last[letter] == best)
-    together = [mention.letters for mention in view.with_stance(NAMED)]
-    is_left = best == NAMED and REFUTED in stances and right in together
-    if not (is_left or best == AFFIRMED) or not stances <= {best, REFUTED}:
-        return None
-    if _asks_for_others(view) or not view.is_finished:
-        return None
-    is_each = last.keys() >= view.shown.texts.keys()
-    is_some = best == AFFIRMED and len(right) > 1
-    if right >= view.shown.texts.keys() or not (is_each or is_some):
-        return None
-    return Decision(right, "judged")
+    return last
 
 
 SET_RULES: tuple[SetRule, ...] = (

@@ -181,7 +181,7 @@ class Statements:
         """Whether another option follows in the same construction: "A: 25 %, B: 50 %"."""
         form = self._form(first)
         return bool(form) and any(
-            form == self._form(mention) and self._opens_clause(mention)
+            form == self._form(mention)
             for mention in self.mentions
             if mention.start > first.end and mention.letters != first.letters
         )
@@ -207,9 +207,7 @@ class Statements:
             if mention.letters == decision.letters and mention.stance > NAMED:
                 end = max(end, mention.end)
         corrects = SAYS["corrects"].search(self.text, end)
-        if not corrects:
-            return False
-        return not SAYS["confirmed"].search(self.text, corrects.end())
+        return bool(corrects)
 
     def is_related(self, mention: Mention) -> bool:
         """Whether an option's text is said of what the question asks for, or of nothing else."""
@@ -264,11 +262,6 @@ class Statements:
         is_judged = opening.stance == AFFIRMED if self.several else self.is_glued
         if not is_judged:
             opening.stance = max(CONCLUDED, opening.stance)
-
-    def _opens_clause(self, mention: Mention) -> bool:
-        """Whether a mention is the first thing in its clause."""
-        lead = self.text[mention.sentence[0] : mention.start]
-        return not SAYS["comma"].split(lead)[-1].strip(AROUND)
 
     def _form(self, mention: Mention) -> tuple[bool, str] | None:
         """How an option is written, and the sign between it and what is said of it."""
@@ -325,8 +318,6 @@ def not_own(words: Words) -> int | None:
         好多人以為係 B，其實係 C。 → C
         If the bridge counted, the answer would be B. → none
     """
-    if words.mention.lettered and SAYS["ticks"].match(words.after.lstrip(" )")):
-        return None  # Let me check: A ✗
     own = SAYS["contrast"].split(words.lead)[-1]
     return IGNORED if SAYS["not_own"].search(own) else None
 
@@ -530,7 +521,7 @@ def _judged(
     """The stance of the words after a mention, reversed if the question asks for a denial."""
     stance = _verdict(after)
     if words.view.shown.denied:
-        return _of_exception(words, after, stance)
+        return _of_exception(words, stance)
     if stance == AFFIRMED and SAYS["then"].search(words.lead[-60:]):
         return CONCLUDED
     return stance
@@ -547,11 +538,10 @@ def _verdict(after: str) -> int | None:
 
 def _of_exception(
     words: Words,
-    after: str,
     verdict: int | None,
 ) -> int | None:
     """The stance towards an option if the question asks for the exception."""
-    if verdict == REFUTED or SAYS["excepted"].match(after):
+    if verdict == REFUTED:
         return AFFIRMED
     if verdict == AFFIRMED and SAYS["truth"].search(words.view.shown.denied):
         return REFUTED  # of statements, not things

@@ -351,9 +351,7 @@ def _are_joined(
     is_mixed = last.lettered != mention.lettered  # 答案是甲,B和C都不對
     if is_mixed and last.letters == mention.letters:
         return False
-    gap = text[last.end : mention.start]
-    if not SAYS["judgement"].search(gap):
-        gap = GLOSS.sub("", gap)
+    gap = GLOSS.sub("", text[last.end : mention.start])
     if last.is_full and mention.is_full and not gap.strip(" ,;()"):
         return True  # a list in a line
     join = SAYS["join"].fullmatch(gap)
