@@ -8,7 +8,7 @@ names of the removed parts are reported.
 
 import json
 import re
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 
 from hkcanto_metrics.reasoning import split_reasoning, strip_reasoning
@@ -26,8 +26,8 @@ class Cleaned:
             ``reasoning``, ``special tokens``, ``code fence``, ``JSON``, ``label``, ``marks``,
             ``quotes``. Other text: ``excess``, ``preamble``, ``romanisation``, ``notes``,
             ``back-translation``, ``second version``, ``other turn``.
-        ambiguous: Whether several parts could be the translation. The first of several
-            alternatives is kept; lines that nothing tells apart are all kept.
+        ambiguous: Whether another part could be the translation, too, or the text speaks of
+            translating or to the user. The first of several alternatives is kept.
         refused: Whether the text refuses to translate or to sum up; found only if the source is
             given and does not refuse anything itself.
     """
@@ -53,10 +53,10 @@ def clean_output(
 
     A label names the result or its language and ends in a colon, or is in 【】: ``譯文：``,
     ``普通话翻译:``, ``**Cantonese:**``. Quotation marks, Markdown and tags are removed if they
-    enclose the whole text; JSON is replaced by its texts. Text around the translation is removed
-    only if ``source`` is given: introductory sentences, notes, romanisation, back-translations,
-    other versions, other turns. A response is
-    cut after 100,000 characters, because it is in a loop.
+    enclose the whole text; a JSON object is replaced by its answer. Text around the translation is
+    removed only if ``source`` is given: introductory sentences, notes, romanisation,
+    back-translations, other versions, other turns. A response is cut after 100,000 characters,
+    because it is in a loop.
 
     Args:
         text: A model's response.
@@ -150,31 +150,25 @@ def _without_quotes(text: str) -> str:
 
 
 def _without_json(text: str) -> str:
-    """Put the texts of a JSON object or list in its place, each on a line of its own."""
+    """Put the one answer of a JSON object in its place."""
     data = _JSON.search(text)
     try:
-        texts = [*_texts(json.loads(data[0]))] if data else []
+        members = json.loads(data[0]) if data else {}
     except ValueError:
         return text
-    return text.replace(data[0], "\n\n".join(texts)) if data and texts else text
-
-
-def _texts(value: object) -> Iterator[str]:
-    """The texts in a JSON value."""
-    if isinstance(value, str):
-        yield value
-    if isinstance(value, dict):
-        keys = [key for key in value if key.lower() in _ANSWER_KEYS]
-        value = [value[keys[0]]] if len(keys) == 1 else [*value.values()]
-    if isinstance(value, list):
-        for inner in value:
-            yield from _texts(inner)
+    answers = [members[key] for key in members if key.lower() in _ANSWER_KEYS]
+    if data is None or len(answers) != 1 or not isinstance(answers[0], str):
+        return text
+    return text.replace(data[0], answers[0])
 
 
 # The member of a JSON object that has the answer; the other members are about it.
 _ANSWER_KEYS = {
     "answer",
     "translation",
+    "output",
+    "result",
+    "text",
     "label",
     "sentiment",
     "譯文",
@@ -183,7 +177,7 @@ _ANSWER_KEYS = {
     "翻译",
     "答案",
 }
-_JSON = re.compile(r"^[{\[].*[}\]]$", re.DOTALL | re.MULTILINE)
+_JSON = re.compile(r"^\{.*\}$", re.DOTALL | re.MULTILINE)
 _MARKED = re.compile(
     r"\A(?:(?P<mark>\*\*|__|[*_`])(?P<marked>(?:(?!(?P=mark)).)+)(?P=mark)"
     r"|<(?P<tag>\w+)(?:\s[^<>]*)?>(?P<tagged>.*)</(?P=tag)>|(?:#+|[-*•]) (?P<line>[^\n]*))\Z",

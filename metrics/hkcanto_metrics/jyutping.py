@@ -418,19 +418,24 @@ def _start(line: str) -> int | None:
 
 def _chosen(readings: list[_Reading]) -> list[str]:
     """The tokens of the reading of the sentence; none if several may be it, or none is."""
-    own = [reading for reading in readings if reading.role in ("", "whole")]
+    own = _own_readings(readings)
     if not own:
         is_note = [reading.role for reading in readings] == ["note"]
         return readings[0].tokens if is_note else []
-    longest = max(reading.size for reading in own)
-    long = [reading for reading in own if reading.size >= _HALF * longest]
-    whole = [reading for reading in long if reading.role == "whole"]
+    whole = [reading for reading in own if reading.role == "whole"]
     if whole:
         return whole[-1].tokens
     # One item alone, such as a sentence and its reading, is no list.
-    plain = [reading for reading in long if reading.n_lines == 1 or not reading.is_item]
-    first = (plain or long)[0]
+    plain = [reading for reading in own if reading.n_lines == 1 or not reading.is_item]
+    first = (plain or own)[0]
     return [] if any(map(first.rivals, plain)) else first.tokens
+
+
+def _own_readings(readings: list[_Reading]) -> list[_Reading]:
+    """The readings that are no notes, without those of a part of the sentence."""
+    own = [reading for reading in readings if reading.role in ("", "whole")]
+    longest = max([reading.size for reading in own], default=0)
+    return [reading for reading in own if reading.size >= _HALF * longest]
 
 
 def normalize_as_published(response: str) -> str:

@@ -8,7 +8,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice, pairwise
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -445,8 +445,8 @@ def _content(
     """The place of the text in the last tags, or in several with nothing between them."""
     content = None
     closed = 0
-    for tag, following in pairwise([*tags, None]):
-        if not tag or _closes(tag) or (following and not _closes(following)):
+    for tag, following in zip(tags, [*tags[1:], None], strict=True):
+        if _closes(tag) or (following and not _closes(following)):
             continue
         stop = following.start() if following else end
         if not text[tag.end() : stop].strip():

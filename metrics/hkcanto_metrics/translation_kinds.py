@@ -177,11 +177,12 @@ class PieceKinds:
         lines = self.original.folded.splitlines()[:LINES_READ]
         self.n_lines = len([*filter(str.strip, source.splitlines())])
         self.is_short = self.original.size < _FEW
-        self.kinds = {*_SPOKEN, *_SOURCE_MARKS}
-        for kind in [*self.kinds]:
-            mark = _SOURCE_MARKS.get(kind)
-            has_words = kind in _SPOKEN and any(begins(kind, line) for line in lines)
-            if has_words or (mark and mark.search(self.original.folded)):
+        self.kinds = {
+            kind for kind in _SPOKEN if not any(begins(kind, line) for line in lines)
+        }
+        for kind, mark in _SOURCE_MARKS.items():
+            self.kinds.add(kind)
+            if mark.search(self.original.folded):
                 self.kinds.discard(kind)
         opening = _SENTENCE_END.split(self.original.folded, maxsplit=1)[0]
         is_opened = (

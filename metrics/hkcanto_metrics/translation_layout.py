@@ -145,7 +145,8 @@ class TranslationReader(PieceReader):
         opening = fold_script(text[:HEAD])
         if "about" in self.kinds and PATTERNS["speaks"].search(opening):
             return True
-        if PATTERNS["alternatives"].search(opening):
+        is_data = text.startswith("{") and "{" not in self.source
+        if is_data or PATTERNS["alternatives"].search(opening):
             return True
         least = HALF * self.original.size
         quoted = QUOTED.findall(text) if "quotes" in self.kinds else []
