@@ -184,8 +184,7 @@ def _read(
         return _read(answer, _translated(shown), True)
     if len(_PROBABILITY.findall(coded)) > 1:
         return LabelReading(None, "none: several")
-    stated = [*map(_statement, _SENTENCE.split(coded))]
-    settled = _settled(stated)
+    settled = _settled(_SENTENCE.split(coded))
     if settled is not None:
         reason = "named" if len(named) == 1 else "settled"
         return LabelReading(names[settled], reason)
@@ -193,37 +192,14 @@ def _read(
     return LabelReading(None, "none: several" if is_open else "none: no label")
 
 
-@dataclass(frozen=True, slots=True)
-class _Statement:
-    """What a sentence says: its labels without those denied or doubted, and how it says it."""
-
-    labels: set[int]
-    is_answer: bool
-    concludes: bool
-    takes_back: bool
-
-    @property
-    def is_unknown(self) -> bool:
-        """Whether it announces an answer, and none of the labels: "Label: joyful"."""
-        return self.is_answer and not self.labels
-
-
-def _statement(sentence: str) -> _Statement:
+def _firm_labels(sentence: str) -> set[int]:
+    """The labels of a sentence without those denied, doubted or asked for."""
     clauses = _CLAUSE.split(sentence)
     firm = [clause for clause in clauses if not _HEDGED.search(clause)]
-    if _OPEN.search(sentence):
-        firm = []
-    labels = set().union(*map(_named_labels, firm))
-    *_, last = [0, *(code.start() for code in re.finditer(_CODE_PATTERN, sentence))]
-    return _Statement(
-        labels=labels,
-        is_answer=bool(_FIELD.search(sentence) or _BARE.fullmatch(sentence)),
-        concludes=bool(_CONCLUDES.search(sentence, 0, last)),
-        takes_back=bool(_TAKEN_BACK.search(sentence)),
-    )
+    return set().union(*map(_named_labels, [] if _OPEN.search(sentence) else firm))
 
 
-def _settled(stated: Iterable[_Statement]) -> int | None:
+def _settled(sentences: Iterable[str]) -> int | None:
     """Return the label that the last conclusion or answer gives, or else the last sentence.
 
     Two answers with different labels give none, unless a conclusion follows. So does an answer
@@ -232,23 +208,26 @@ def _settled(stated: Iterable[_Statement]) -> int | None:
     answers: set[int] = set()
     last: set[int] = set()
     is_unknown = False
-    for statement in stated:
-        if statement.takes_back:
-            answers.clear()
-            last.clear()
-        is_unknown |= statement.is_unknown
-        if not statement.labels:
-            continue
-        if statement.concludes:
-            answers = {*statement.labels}
-        elif statement.is_answer:
-            answers.update(statement.labels)
+    for sentence in sentences:
+        if _TAKEN_BACK.search(sentence):
+            answers = last = set()
+        labels = _firm_labels(sentence)
+        is_answer = bool(_FIELD.search(sentence) or _BARE.fullmatch(sentence))
+        is_unknown |= is_answer and not labels
+        if labels and _concludes(sentence):
+            answers = labels
+        elif is_answer:
+            answers = answers | labels
         else:
-            last = {*statement.labels}
-    decisive = answers
-    if not (answers or is_unknown):
-        decisive = last
+            last = labels or last
+    decisive = last if not answers and not is_unknown else answers
     return decisive.pop() if len(decisive) == 1 else None
+
+
+def _concludes(sentence: str) -> bool:
+    """Whether a word of conclusion comes before the last label of a sentence."""
+    *_, last = [0, *(code.start() for code in re.finditer(_CODE_PATTERN, sentence))]
+    return bool(_CONCLUDES.search(sentence, 0, last))
 
 
 @lru_cache(maxsize=256)
