@@ -390,7 +390,8 @@ def _is_telling(view: Statements, mention: Mention) -> bool:
     if ITEM.search(view.text) or not view.is_related(mention):
         return False
     name = view.text[mention.start : mention.end]
-    is_name = len(name) > 1 + name.isascii() and not SAYS["denied"].search(name)
+    is_verdict = SAYS["denied"].search(name) or SAYS["affirmed"].match(name)
+    is_name = len(name) > 1 + name.isascii() and not is_verdict
     is_sure = is_name or name.isdigit()
     return bool(is_sure or SAYS["closed"].match(view.text, mention.end))
 

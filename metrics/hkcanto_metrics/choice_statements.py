@@ -211,8 +211,13 @@ class Statements:
 
     def is_related(self, mention: Mention) -> bool:
         """Whether an option's text is said of what the question asks for, or of nothing else."""
-        if mention.lettered:
-            return True
+        name = self.text[mention.start : mention.end]
+        if (
+            mention.lettered
+            or SAYS["affirmed"].match(name)
+            or SAYS["refuted"].match(name)
+        ):
+            return True  # true and false are said of the question itself
         start, end = mention.sentence
         before = SAYS["comma"].split(self.text[start : mention.start])[-1]
         after = SAYS["comma"].split(self.text[mention.end : end])[0]
@@ -249,6 +254,8 @@ class Statements:
                 break
         else:
             stance = NAMED
+        if self.several and SAYS["allowed"].match(words.after) and stance == NAMED:
+            stance = AFFIRMED
         if self.several and stance in (NAMED, AFFIRMED):
             around = words.clause[-60:] + self.text[mention.end : mention.end + 8]
             return HEDGED if SAYS["hedged"].search(around) else stance
@@ -481,6 +488,11 @@ def likened(words: Words) -> int | None:
         They correspond to C. → C
     """
     near = words.clause[-60:]
+    before = [m for m in words.view.mentions if m.start < words.mention.start][-1:]
+    if words.mention.spelled and any(
+        m.letters == words.mention.letters for m in before
+    ):
+        return None  # C is 長洲
     is_like = SAYS["copula"].search(near) or SAYS["matches"].search(near)
     return _tempered(words, AFFIRMED) if is_like and words.is_closed else None
 
@@ -521,7 +533,8 @@ def _judged(
     """The stance of the words after a mention, reversed if the question asks for a denial."""
     stance = _verdict(after)
     if words.view.shown.denied:
-        return _of_exception(words, stance)
+        is_named = stance == REFUTED and SAYS["of_answer"].match(after)
+        return REFUTED if is_named else _of_exception(words, stance)
     if stance == AFFIRMED and SAYS["then"].search(words.lead[-60:]):
         return CONCLUDED
     return stance
