@@ -1,5 +1,6 @@
 """Which number a sentence settles on; none if another one in the text could be it as well."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -45,6 +46,8 @@ class Closings(NumberText):
         last = self._only(numbers, is_told)
         if last.value is None or self._is_rivalled_nearby(last, start, stop):
             return replace(last, value=None)
+        if self._repeats_question(last, is_told=False):
+            is_told |= not self._is_related(begin, stop)
         test = self._is_new if is_told else self._is_the_result
         return last if test(last, begin, stop) else replace(last, value=None)
 
@@ -151,10 +154,13 @@ class Closings(NumberText):
         before = without_blanks(self._text[near : number.start])
         after = without_blanks(self._text[number.end :][:_NEAR])
         alike_before = alike_length(before[::-1], asked.before[::-1])
+        if asked.after.startswith("钱"):
+            after = re.sub("^[蚊元块]", "钱", after)
         alike_after = alike_length(after, asked.after)
         is_repetition = self._is_given(number) and not is_told
         is_noun = alike_after >= _ALIKE and not is_repetition  # as in "180 boys"
-        is_beside = is_noun or min(alike_before, alike_after) > 0
+        is_open = not asked.after and alike_before > 0
+        is_beside = is_noun or is_open or min(alike_before, alike_after) > 0
         least = _ALIKE_IF_GIVEN if is_repetition else _ALIKE
         return is_beside and alike_before + alike_after >= least
 
@@ -180,7 +186,12 @@ class Closings(NumberText):
         Examples:
             (佢有 3 盒，每盒 4 個。) 3 × 4 = 12 → 12
             (佢仲有幾多隻？) 36 − 6 = 30⏎即係少咗 6 隻。 → none
+            (有幾多個人？) 有 5 個人，最多坐 8。 → none
         """
+        lacks_unit = not (self._has_unit(number) or self._is_calculated(number))
+        others = self._between(self._start, number.start)
+        if lacks_unit and any(map(self._has_unit, others)):
+            return False
         before = self._between(self._start, stop)
         counted = values_of(n for n in before if self._counts(n, stop, is_told=False))
         new = counted - self._asked.given
@@ -196,6 +207,13 @@ class Closings(NumberText):
             return is_final and (is_asked or self._are_used(calculated[:-1], stop))
         is_new = is_asked or new == {number.value}
         return is_new and not self._is_related(begin, stop)
+
+    def _has_unit(self, number: Result) -> bool:
+        """Whether a new number has the word after it that the question has after 幾多."""
+        if not self._asked.unit or self._is_given(number):
+            return False
+        after = self._text[number.end :][:_NEAR].lower().lstrip()
+        return after.startswith(self._asked.unit)
 
     def _are_used(
         self,
@@ -227,4 +245,5 @@ class Closings(NumberText):
         """
         if SAYS["relation"].search(self._asked.clause):
             return False
-        return bool(self._search("relation", begin, stop))
+        told = re.sub(r"\([^()]*\)", "", self._text[begin:stop])
+        return SAYS["relation"].search(told) is not None

@@ -34,6 +34,7 @@ class Asked:
         text: the question.
         before: what it says before 幾多 or "how many", such as 女生有.
         after: what it says after it, such as a unit.
+        unit: the first character or word of it, such as 個 or "pens".
         clause: the clause that asks.
         is_count: whether it asks for a number of things.
         is_share: whether it asks for a share.
@@ -45,6 +46,7 @@ class Asked:
     text: str
     before: str
     after: str
+    unit: str
     clause: str
     is_count: bool
     is_share: bool
@@ -66,14 +68,21 @@ def asked_for(question: str) -> Asked:
     return Asked(
         given={*map(value_of, SAYS["number"].finditer(question))},
         text=question,
-        before=without_blanks(gap["before"] if gap else ""),
+        before=without_blanks(gap["before"] if gap else "").removesuffix("百分之"),
         after=without_blanks(gap["after"] if gap else ""),
+        unit=_unit_in(gap["after"] if gap else ""),
         clause=clause,
         is_count=is_count and not is_share,
         is_share=is_share,
         is_fraction=is_fraction and not SAYS["percentage"].search(question),
         other_units=_other_units(unit),
     )
+
+
+def _unit_in(after: str) -> str:
+    """The word that follows 幾多 or "how many", by its beginning; 個 also for nouns."""
+    word = re.match(r"\s*(?:([\u4e00-\u9fff])|([a-z]{3,}))", after.lower())
+    return (word[1] or word[2][:4]) if word else ""
 
 
 def _other_units(text: str) -> re.Pattern[str] | None:

@@ -95,6 +95,8 @@ class Part(Closings):
         for cue, following in pairwise([*last_cues, None]):
             if not cue:
                 break
+            if self._is_supposed(cue):
+                continue
             end = following.start() if following else self._end
             reach = min(end, cue.end() + _REACH)
             stop = self._past("sentence", cue.end(), reach)
@@ -113,6 +115,19 @@ class Part(Closings):
                 kind=kind,
                 cue=cue.start(),
             )
+
+    def _is_supposed(self, cue: re.Match[str]) -> bool:
+        """Whether an answer is announced for another case.
+
+        Examples:
+            答案係 18。如果改做 7 人，答案就會變成 20。 → 18
+        """
+        if cue["marked"] or cue["boxed"]:
+            return False
+        return any(
+            start <= cue.start() < end and self._is_aside(start, end)
+            for start, end in self._sentences
+        )
 
     def _first_line(self) -> Result | None:
         """The number that is a first line of its own.
@@ -183,7 +198,8 @@ class Part(Closings):
         Examples:
             答案：⏎9 × 2 = 18，所以佢賺 18 蚊。 → 18
         """
-        below = self._search("paragraph_end", stop + 1, self._end)
+        is_heading = self._text[stop - 1 : stop] == "\n"
+        below = self._search("paragraph_end", stop + is_heading, self._end)
         end = below.start() if below else self._end
         if self._search("question", stop, end):
             return None
@@ -266,6 +282,7 @@ NUMBER_RULES: tuple[Callable[..., object], ...] = (
     Part._is_other_share,
     Part._first_line,
     Part._announced,
+    Part._is_supposed,
     Part._announcement,
     Part._under_heading,
     Part._is_replaced,
