@@ -249,6 +249,7 @@ def last_decision(view: Statements) -> Decision | None:
     Examples:
         答案係 B。唔係，答案係 C。 → C
         答案係 B。等等，我計錯咗。 → none
+        The answer is B. On reflection, it isn't B. → none
     """
     decisions = [m for m in view.mentions if m.stance >= CONCLUDED]
     opening = view.opening
@@ -259,7 +260,11 @@ def last_decision(view: Statements) -> Decision | None:
     last = firmest(view, decisions)
     if any(_is_rival(view, other, last) for other in view.mentions):
         return unread("several")
-    if view.is_corrected(last):
+    refuted = any(
+        m.letters == last.letters and m.sentence[0] >= last.sentence[1]
+        for m in view.with_stance(REFUTED)
+    )
+    if refuted or view.is_corrected(last):
         return unread("undecided")
     if last.stance < CHOSEN and _breaks_off(view, last):
         return unread("cut off")

@@ -24,6 +24,8 @@ from hkcanto_metrics.option_grammar import Mention
 from hkcanto_metrics.response_text import Response
 
 _LEAD = 40  # characters before an enumeration in the last line
+# Letters in one line; in lines of their own, they repeat the options.
+_LETTERS = re.compile("(?:[A-J][ ,、;/&+]*)+[.。]?")
 SetRule = Callable[[Statements], Decision | None]
 
 
@@ -151,6 +153,8 @@ def only_a_list(view: Statements) -> Decision | None:
 
     Examples:
         Both A and C → AC
+        A、B、C、D → ABCD
+        A⏎B⏎C⏎D → none
         啱嘅有：⏎- A. 大嶼山⏎- C. 長洲 → AC
     """
     start = view.text.rfind(":\n") + 1
@@ -158,7 +162,11 @@ def only_a_list(view: Statements) -> Decision | None:
     if not listed or not _is_enumeration(view, listed, (start, len(view.text))):
         return None
     letters, stances = letters_of(listed), {mention.stance for mention in listed}
-    if min(stances) <= REFUTED or not (start or letters < view.shown.texts.keys()):
+    if min(stances) <= REFUTED:
+        return None
+    if letters >= view.shown.texts.keys() and not (
+        start or _LETTERS.fullmatch(view.text)
+    ):
         return None
     if _is_headed_otherwise(view, start):
         return unread("undecided")

@@ -56,7 +56,9 @@ class Words:
     def is_remark(self) -> bool:
         """Whether the mention is part of a remark in brackets."""
         is_inside = self.lead.count("(") > self.lead.count(")")
-        return is_inside and bool(self.lead.rpartition("(")[2].strip())
+        before, _, within = self.lead.rpartition("(")
+        is_beside = before.strip() or self.view.text[: self.mention.sentence[0]].strip()
+        return bool(is_inside and is_beside and within.strip())
 
     @property
     def is_closed(self) -> bool:
@@ -95,8 +97,9 @@ class Statements:
 
     @cached_property
     def is_finished(self) -> bool:
-        """Whether the response ends as a sentence does."""
-        return self.text.rstrip()[-1:] in _ENDS
+        """Whether the response ends as a sentence does, or with an item after a tick or cross."""
+        line = self.text.rstrip().rpartition("\n")[2]
+        return line[-1:] in _ENDS or line.lstrip("- ")[:1] in ("✓", "✗")
 
     @cached_property
     def is_glued(self) -> bool:
@@ -486,6 +489,7 @@ def likened(words: Words) -> int | None:
     Examples:
         唔係坪洲，係長洲。 → C
         They correspond to C. → C
+        南丫島大啲（即係 B）。 → none
     """
     near = words.clause[-60:]
     before = [m for m in words.view.mentions if m.start < words.mention.start][-1:]
@@ -494,7 +498,9 @@ def likened(words: Words) -> int | None:
     ):
         return None  # C is 長洲
     is_like = SAYS["copula"].search(near) or SAYS["matches"].search(near)
-    return _tempered(words, AFFIRMED) if is_like and words.is_closed else None
+    if not is_like or words.is_remark or not words.is_closed:
+        return None
+    return _tempered(words, AFFIRMED)
 
 
 STANCE_RULES: tuple[StanceRule, ...] = (
