@@ -183,7 +183,8 @@ def extract_jyutping(response: str) -> str:
         >>> extract_jyutping("nei$^5$ hou$^2$ (hello)\\n\\nNote: hou2 means good.")
         'nei5 hou2'
     """
-    text = _with_plain_tones(_LINE_BREAK.sub("\n", fold(response)))
+    text = _RUBY.sub(" ", _LINE_BREAK.sub("\n", fold(response)))
+    text = _with_plain_tones(text)
     text = _without(_REJECTED, text)
     text = _without(_REMARK, _GLOSS.sub(" ", text))
     if _UNCHOSEN.search(text):
@@ -243,6 +244,7 @@ _STATEMENT_END = re.compile(
 _PROSE = re.compile(r"(?<![^a-z0-9])(?:[^a-z0-9]+[a-z]+(?:'[a-z]+)?(?![a-z0-9'])){3}")
 _FEWEST_BEFORE_PROSE = 3
 _LINE_BREAK = re.compile(r"<br ?/?>")
+_RUBY = re.compile(r"</?(?:ruby|rb|rp|rt)>")
 _EXPLANATION = re.compile(
     rf"(?:->|[→=—–]|\s-\s|\bmean(?:s|ing)\b|[{HAN}]{{2,}})(?![^\n]*?[a-z][1-6])|<|\"[,:]"
 )
@@ -255,7 +257,7 @@ _NOTE = re.compile(
     r"|notes?\b|remarks?|here,|breakdown|explanation|explained|tones?\b|syllables?\b"
     r"|characters?\b|word|meaning|alternativ|another|variant|some\b|others\b|or\b|also\b|lazy|colloquial|literary"
     r"|mandarin|pinyin|hanyu|yale|ipa\b|in mandarin|key|vocabulary|glossary|details?\b|where\b"
-    r"|[註注备備附說说解詞词字逐分另或又懶懒聲声音普漢汉提補补耶變变口讀读]"
+    r"|[例註注备備附說说解詞词字逐分另或又懶懒聲声音普漢汉提補补耶變变口讀读]"
     r"(?!(?:拼|語|语|音標)?[:：]\W*[a-z]+[1-6]\W+[a-z]+[1-6]\W+[a-z]+[1-6]\W+[a-z]+[1-6]))"
 )
 _ALSO_READ = re.compile("(?:[又亦也可另][以]?|[單单][獨独])[讀读念]")

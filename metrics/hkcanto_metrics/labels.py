@@ -50,8 +50,8 @@ _NO_DETERMINER = (
 
 _LONGEST_NEGATION = 60
 _DEGREE = (
-    r"(?:[太多大好很够必能会是系]|完全|一定|必然|可以|属于?|构成|算是?|存在|任何|明显|应该?"
-    r"|归[入为]|选)"
+    r"(?:[太多大好很够必能会是系似算]|完全|一定|必然|可以|属于?|构成|算是?|存在|任何|明显|应该?"
+    r"|归[入为]|[标判][做为作]?|当|选)"
 )
 _JOIN = r"[/|,、]|\b(?:n?or|and)\b|或者?|还是|定|同埋?|和|又?[唔不]"
 # A space belongs to the join before it: two ways to read it, in a run of joins, take forever.

@@ -173,7 +173,9 @@ class Closings(NumberText):
         """Whether a concluded number is not only repeated from the question beside a new one."""
         if not self._is_given(number) or self._repeats_question(number):
             return True
-        return values_of(self._between(start, stop)) <= self._asked.given
+        said = values_of(self._between(start, stop))
+        before = self._between(self._start, start)
+        return said <= self._asked.given and not any(map(self._is_calculated, before))
 
     def _is_the_result(
         self,

@@ -97,7 +97,7 @@ def _other_units(text: str) -> re.Pattern[str] | None:
 
 def without_blanks(text: str) -> str:
     """Return text near a number without blanks, and without the verb or 約 that it may have."""
-    return SAYS["blank"].sub("", text)
+    return SAYS["blank"].sub("", text).removeprefix("个")
 
 
 def alike_length(first: str, second: str) -> int:

@@ -276,6 +276,8 @@ class NumberText:
             return False
         if self._text[end:].strip():
             return False
+        if last_sign in "=+×÷/":
+            return True
         numbers = [*self._results(start, end)]
         rest = self._text[numbers[-1].end : end].strip() if numbers else _UNFINISHED
         if numbers and ("," in rest or SAYS["dangling"].search(written)):
