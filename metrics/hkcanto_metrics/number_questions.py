@@ -22,6 +22,14 @@ _UNITS = (
     ("dollars?|[元蚊]", "cents?|仙"),
     ("24[- ]hour|24小时", "p\\.?m(?![a-z])"),
 )
+_SCALES = {
+    "千": 10**3,
+    "万": 10**4,
+    "亿": 10**8,
+    "thousand": 10**3,
+    "million": 10**6,
+    "billion": 10**9,
+}
 _UNIT_END = "(?![a-z/0-9²³^])"
 
 
@@ -40,6 +48,7 @@ class Asked:
         is_share: whether it asks for a share.
         is_fraction: whether it asks for a share, but for no percentage.
         other_units: the units of the quantity that it asks for, without the one it names.
+        scale: the power of ten that it counts in, as in "how many million".
     """
 
     given: Set[Fraction | None]
@@ -52,6 +61,7 @@ class Asked:
     is_share: bool
     is_fraction: bool
     other_units: re.Pattern[str] | None
+    scale: tuple[str, int] | None
 
 
 def asked_for(question: str) -> Asked:
@@ -65,6 +75,7 @@ def asked_for(question: str) -> Asked:
     is_share = bool(SAYS["share"].search(gap[0] + unit if gap else clause))
     is_count = bool(gap and SAYS["count"].search(gap[0]))
     is_fraction = bool(SAYS["fraction"].search(question))
+    counted = SAYS["asked_scale"].search(question)
     return Asked(
         given={*map(value_of, SAYS["number"].finditer(question))},
         text=question,
@@ -76,6 +87,7 @@ def asked_for(question: str) -> Asked:
         is_share=is_share,
         is_fraction=is_fraction and not SAYS["percentage"].search(question),
         other_units=_other_units(unit),
+        scale=(counted["scale"], _SCALES[counted["scale"]]) if counted else None,
     )
 
 

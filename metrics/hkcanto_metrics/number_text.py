@@ -159,6 +159,9 @@ class NumberText:
             or self._is_in_other_unit(match)
         ):
             return None
+        scale = self._asked.scale
+        if scale and match[0].lower().endswith(scale[0]):
+            value /= scale[1]
         below = self._match("below_zero", match.end())
         if below and below["freezing"]:
             return None  # 5 °F below freezing is 27 °F

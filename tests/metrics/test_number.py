@@ -395,6 +395,19 @@ def test_a_short_text_without_a_last_full_stop_does_not_break_off() -> None:
     assert read_number("佢行咗 3 公里。" * 40 + "佢行咗 4").reason == "none: cut off"
 
 
+def test_the_unit_that_is_asked_for_is_no_part_of_the_number() -> None:
+    for question, text, value in [
+        ("老年人有多少万人？", "老年人 = 750万 × 16% = 120万人", 120),
+        ("老年人有多少人？", "老年人 = 750万 × 16% = 120万人", 1_200_000),
+        (
+            "A company made $7.5 million. How many dollars?",
+            "So it made $9 million.",
+            9_000_000,
+        ),
+    ]:
+        assert extract_number(text, question) == value, text
+
+
 def test_scientific_notation_is_one_number() -> None:
     assert [*map(extract_number, ["1.5e3", "2.5E-1", "答案係 3e2。"])] == [
         1500,
@@ -746,9 +759,9 @@ def test_cases_that_misled_earlier_rules_are_read_right_or_not_at_all() -> None:
         is_right = value == number
         counts["right" if is_right else "wrong" if value is not None else "unread"] += 1
     # An answer to another question, two questions of the response's own, a debt without a sign,
-    # another case without "if", a question for a number of millions.
-    assert counts["wrong"] <= 6
-    assert counts["right"] >= counts.total() * 0.82
+    # another case without "if".
+    assert counts["wrong"] <= 5
+    assert counts["right"] >= counts.total() * 0.80
 
 
 def examples(rule: Callable[..., object]) -> Iterator[tuple[str, str, Fraction | None]]:
