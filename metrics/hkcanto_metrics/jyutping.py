@@ -27,7 +27,9 @@ _GLOSS = re.compile(
     r"(?<![a-z])[(\[【](?![^()\[\]【】]*[a-z][1-6])[^()\[\]【】]*[)\]】](?![a-z:])"
 )
 # A remark in brackets with characters and a reading.
-_REMARK = re.compile(rf"[(\[【][^()\[\]【】]*[{HAN}][^()\[\]【】]*[)\]】]")
+_REMARK = re.compile(
+    rf"[(\[【][^()\[\]【】]*(?:[{HAN}]|\b(?:also|or|sometimes)\b)[^()\[\]【】]*[)\]】]"
+)
 _GOLD_PIECE = re.compile(
     r"\((?P<group>[^()]*)\)|(?P<literal>[^()|]+)|(?P<stray>.)", re.DOTALL
 )
