@@ -315,7 +315,7 @@ def eliminated(view: Statements) -> Decision | None:
     Examples:
         A 唔啱。B 唔啱。D 唔啱。 → C
     """
-    every, refuted = view.shown.texts.keys(), view.with_stance(REFUTED)
+    every, refuted = frozenset(view.shown.texts), view.with_stance(REFUTED)
     left = every - letters_of(refuted)
     if len(left) != 1 or len(every) < 3 or not view.is_finished:
         return None

@@ -266,7 +266,7 @@ def all_or_rest(view: Statements) -> Decision | None:
     gone = letters_of(view.with_stance(REFUTED))
     if gone:
         is_rest = SAYS["rest"].search(text) and not SAYS["rest_wrong"].search(text)
-        return Decision(every.keys() - gone, "all but") if is_rest else None
+        return Decision(frozenset(every) - gone, "all but") if is_rest else None
     every_one = SAYS["all_of"].search(text)
     if not every_one:
         return None
@@ -287,7 +287,7 @@ def _all_but(view: Statements, but: re.Match[str]) -> Decision | None:
         return unread("undecided")
     if not excepted:
         return None
-    return Decision(view.shown.texts.keys() - excepted, "all but")
+    return Decision(frozenset(view.shown.texts) - excepted, "all but")
 
 
 def judged_each(view: Statements) -> Decision | None:

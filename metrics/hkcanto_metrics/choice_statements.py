@@ -178,7 +178,9 @@ class Statements:
         """Whether the line above begins with the letter before, so that the lines are a list."""
         above = self.text[: self.line_start(mention)].rstrip("\n").rpartition("\n")[2]
         item = _LISTED.match(above)
-        return bool(item) and ord(item[1]) + 1 == ord(min(mention.letters))
+        if item is None:
+            return False
+        return ord(item[1]) + 1 == ord(min(mention.letters))
 
     def is_parallel(self, first: Mention) -> bool:
         """Whether another option follows in the same construction: "A: 25 %, B: 50 %"."""

@@ -188,11 +188,8 @@ class Closings(NumberText):
         Examples:
             (佢有 3 盒，每盒 4 個。) 3 × 4 = 12 → 12
             (佢仲有幾多隻？) 36 − 6 = 30⏎即係少咗 6 隻。 → none
-            (有幾多個人？) 有 5 個人，最多坐 8。 → none
         """
-        lacks_unit = not (self._has_unit(number) or self._is_calculated(number))
-        others = self._between(self._start, number.start)
-        if lacks_unit and any(map(self._has_unit, others)):
+        if self._lacks_unit(number):
             return False
         before = self._between(self._start, stop)
         counted = values_of(n for n in before if self._counts(n, stop, is_told=False))
@@ -209,6 +206,16 @@ class Closings(NumberText):
             return is_final and (is_asked or self._are_used(calculated[:-1], stop))
         is_new = is_asked or new == {number.value}
         return is_new and not self._is_related(begin, stop)
+
+    def _lacks_unit(self, number: Result) -> bool:
+        """Whether a number lacks the unit asked for, and one before it has that.
+
+        Examples:
+            (有幾多個人？) 有 5 個人，最多坐 8。 → none
+        """
+        if self._has_unit(number) or self._is_calculated(number):
+            return False
+        return any(map(self._has_unit, self._between(self._start, number.start)))
 
     def _has_unit(self, number: Result) -> bool:
         """Whether a new number has the word after it that the question has after 幾多."""

@@ -294,6 +294,7 @@ NUMBER_RULES: tuple[Callable[..., object], ...] = (
     Part._candidates,
     Part._repeats_question,
     Part._is_the_result,
+    Part._lacks_unit,
     Part._is_of_another,
     Part._is_related,
 )
