@@ -24,8 +24,7 @@ from hkcanto_metrics.option_grammar import Mention
 from hkcanto_metrics.response_text import Response
 
 _LEAD = 40  # characters before an enumeration in the last line
-# Letters in one line; in lines of their own, they repeat the options.
-_LETTERS = re.compile("(?:[A-J][ ,、;/&+]*)+[.。]?")
+_LETTERS = re.compile("(?:[A-J][ ,、;/&+\n]*)+[.。]?")
 SetRule = Callable[[Statements], Decision | None]
 
 
@@ -41,6 +40,18 @@ def a_range(view: Statements) -> Decision | None:
         A至C。 → none
     """
     return unread("undecided") if SAYS["range"].search(view.text) else None
+
+
+def only_letters(view: Statements) -> Decision | None:
+    """The response has only letters and what joins them.
+
+    Examples:
+        ABCD → ABCD
+        A、B、C、D → ABCD
+    """
+    letters = re.findall("[A-J]", view.text)
+    is_only = _LETTERS.fullmatch(view.text) and len({*letters}) == len(letters)
+    return Decision(frozenset(letters), "bare") if is_only else None
 
 
 def ticked_boxes(view: Statements) -> Decision | None:
@@ -153,8 +164,6 @@ def only_a_list(view: Statements) -> Decision | None:
 
     Examples:
         Both A and C → AC
-        A、B、C、D → ABCD
-        A⏎B⏎C⏎D → none
         啱嘅有：⏎- A. 大嶼山⏎- C. 長洲 → AC
     """
     start = view.text.rfind(":\n") + 1
@@ -162,11 +171,7 @@ def only_a_list(view: Statements) -> Decision | None:
     if not listed or not _is_enumeration(view, listed, (start, len(view.text))):
         return None
     letters, stances = letters_of(listed), {mention.stance for mention in listed}
-    if min(stances) <= REFUTED:
-        return None
-    if letters >= view.shown.texts.keys() and not (
-        start or _LETTERS.fullmatch(view.text)
-    ):
+    if min(stances) <= REFUTED or not (start or letters < view.shown.texts.keys()):
         return None
     if _is_headed_otherwise(view, start):
         return unread("undecided")
@@ -328,6 +333,7 @@ def _last_stances(view: Statements) -> dict[str, int]:
 
 SET_RULES: tuple[SetRule, ...] = (
     a_range,
+    only_letters,
     ticked_boxes,
     alternatives,
     last_lines,

@@ -37,7 +37,7 @@ def values_of(texts: Mapping[str, str]) -> tuple[dict[Fraction | str, str], str]
         if quantity:
             values[value_of(quantity[1])] = letter
             units.add(unit_of(quantity))
-    if len(values) < len(texts) or len(units) > 1:
+    if len(values) < len(texts) or len(units) != 1:
         return {}, ""
     return values, units.pop()
 
