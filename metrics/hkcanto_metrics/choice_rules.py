@@ -249,7 +249,7 @@ def last_decision(view: Statements) -> Decision | None:
     Examples:
         答案係 B。唔係，答案係 C。 → C
         答案係 B。等等，我計錯咗。 → none
-        The answer is B. On reflection, it isn't B. → none
+        (邊個島最細？) 答案係 B。再諗真啲，B 唔啱。 → none
     """
     decisions = [m for m in view.mentions if m.stance >= CONCLUDED]
     opening = view.opening
@@ -260,15 +260,21 @@ def last_decision(view: Statements) -> Decision | None:
     last = firmest(view, decisions)
     if any(_is_rival(view, other, last) for other in view.mentions):
         return unread("several")
-    refuted = any(
-        m.letters == last.letters and m.sentence[0] >= last.sentence[1]
-        for m in view.with_stance(REFUTED)
-    )
-    if refuted or view.is_corrected(last):
+    if _is_denied_below(view, last) or view.is_corrected(last):
         return unread("undecided")
     if last.stance < CHOSEN and _breaks_off(view, last):
         return unread("cut off")
     return Decision(last.letters, "stated", last)
+
+
+def _is_denied_below(view: Statements, last: Mention) -> bool:
+    """Whether a later sentence calls an option wrong, and the question does not ask for that."""
+    denied = [
+        mention.letters
+        for mention in view.with_stance(REFUTED)
+        if mention.lettered and mention.sentence[0] >= last.sentence[1]
+    ]
+    return bool(view.shown.asked) and last.letters in denied
 
 
 def firmest(

@@ -724,7 +724,7 @@ def test_further_items_are_refused_in_logs_of_one_name():
 def test_another_version_of_the_task_is_refused():
     a, b = law(A, "old"), law(B, "new", version="2")
     with pytest.raises(
-        ComparisonError, match=r"old .* has version 5, new .* has 2: run both"
+        ComparisonError, match=r"old .* has version 6, new .* has 2: run both"
     ):
         compare(a, b)
     assert a.comparable_as != b.comparable_as
