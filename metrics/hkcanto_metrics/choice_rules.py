@@ -366,10 +366,7 @@ def _settled(
         return unread("cut off")
     if not last.lettered and SAYS["refused"].search(view.text):
         return unread("refusal")
-    end = view.mentions[-1]
-    is_open = end.stance == NAMED and end.letters != last.letters
-    is_open = is_open or bool(SAYS["sentence_end"].search(view.text, end.end))
-    if is_open and not view.is_finished:
+    if not view.is_finished and _speaks_on(view, last):
         return unread("cut off")
     if view.shown.values and SAYS["result"].search(view.text, last.end):
         return unread("undecided")  # a calculation goes on
@@ -377,6 +374,14 @@ def _settled(
     if not last.lettered and letters_of(later) - last.letters:
         return unread("several")
     return Decision(last.letters, reason, last)
+
+
+def _speaks_on(view: Statements, last: Mention) -> bool:
+    """Whether a response goes on after an option, with another one or in another sentence."""
+    end = view.mentions[-1]
+    if end.stance == NAMED and end.letters != last.letters:
+        return True
+    return bool(SAYS["sentence_end"].search(view.text, end.end))
 
 
 def option_text(view: Statements) -> Decision | None:
