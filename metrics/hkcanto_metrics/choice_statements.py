@@ -19,10 +19,12 @@ from hkcanto_metrics.response_text import Response
 # The stances, from "not an answer" to the firmest.
 IGNORED, REFUTED, NAMED, HEDGED, AFFIRMED, CONCLUDED, CHOSEN = range(7)
 ITEM = SAYS["item"]
-_OWN = 3  # characters of an option's text, more than a word such as "correct"
-_LINE = 20  # characters before an option in its line
 _ENDS = (*".。!)✓✗",)
 _LISTED = re.compile(r"\W*([A-J]) ?(?:[.):、←✓✗(]|$)")  # a line of a list of options
+# After an option: the next one in an order.
+_IN_ORDER = re.compile(
+    r"\W*(?:and )?(?:then|followed by|然后|之后|再)\W*[A-J](?![a-z])"
+)
 _SENTENCE_SIGNS = " .。,)!~✓→"
 
 
@@ -121,6 +123,8 @@ class Statements:
         if not end.match(after) or (gloss and not end.match(after, gloss.end())):
             return None
         if first.stance <= REFUTED or self.is_parallel(first):
+            return None
+        if _IN_ORDER.match(self.text[first.end :]):
             return None
         item = ITEM.search(self.text, first.end)
         if not item or item[1] <= max(first.letters):
