@@ -32,7 +32,7 @@ class ChoiceReading:
     Attributes:
         letter: the letter of an option, or `None`.
         reason: how the letter was read: ``bare``, ``first line``, ``last line``, ``stated``,
-            ``affirmed``, ``eliminated``, ``last sentence``, ``option text``; or ``none: ``
+            ``affirmed``, ``eliminated``, ``option text``; or ``none: ``
             followed by ``empty``, ``cut off`` (in reasoning or a list), ``refusal``, ``several``,
             ``no option`` (another letter), ``undecided``.
         evidence: start and end of the words in the given text that name the option, if any.
